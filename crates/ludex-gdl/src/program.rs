@@ -221,11 +221,7 @@ impl Program {
                 rule.dependencies().map(move |(id, _)| (narrow(head.index()), narrow(id.index())))
             })
             .collect();
-        let groups = Graph::new(self.relations.len(), &edges).components();
-        let mut group_of = vec![0; self.relations.len()];
-        for (group_idx, group) in groups.iter().enumerate() {
-            group.iter().for_each(|&id| group_of[id as usize] = group_idx);
-        }
+        let (groups, group_of) = self.groups(&edges);
         let mut components: Vec<Component> = groups
             .into_iter()
             .map(|group| Component {
@@ -244,6 +240,58 @@ impl Program {
             }
         }
         components
+    }
+
+    /// Returns whether terms may grow without end: whether some rule nests a variable deeper than the
+    /// conditions do that bind it.
+    ///
+    /// A condition on a relation that does not depend on the head bounds its variables however deep
+    /// they are. If this is false, the game has finitely many atoms.
+    pub fn may_grow(&self) -> bool {
+        let positive = self.rules.iter().flat_map(|rule| {
+            let bodies = rule.dependencies().filter(|it| it.1).map(|it| it.0);
+            bodies.map(|body| (rule.head.relation, body))
+        });
+        let over_time = [
+            (Keyword::True, Keyword::Init),
+            (Keyword::True, Keyword::Next),
+            (Keyword::Does, Keyword::Legal),
+        ];
+        let over_time = over_time.map(|(of, by)| (RelationId::from(of), RelationId::from(by)));
+        let edges: Vec<(u32, u32)> = positive
+            .chain(over_time)
+            .map(|(head, body)| (narrow(head.index()), narrow(body.index())))
+            .collect();
+        let group_of = self.groups(&edges).1;
+        self.rules.iter().any(|rule| {
+            let group = group_of[rule.head.relation.index()];
+            // By variable, how deep it may be in the head.
+            let mut bounds = vec![0; rule.n_variables()];
+            for literal in &rule.body {
+                if let Literal::Positive(atom) = literal {
+                    let is_outside = group_of[atom.relation.index()] != group;
+                    atom.for_each_depth(&mut |variable, depth| {
+                        let bound = &mut bounds[variable as usize];
+                        *bound = if is_outside { usize::MAX } else { depth.max(*bound) };
+                    });
+                }
+            }
+            let mut grows = false;
+            rule.head.for_each_depth(&mut |variable, depth| {
+                grows |= depth > bounds[variable as usize];
+            });
+            grows
+        })
+    }
+
+    /// Groups the relations by mutual dependency; also returns the group of each relation.
+    fn groups(&self, edges: &[(u32, u32)]) -> (Vec<Vec<u32>>, Vec<usize>) {
+        let groups = Graph::new(self.relations.len(), edges).components();
+        let mut group_of = vec![0; self.relations.len()];
+        for (group_idx, group) in groups.iter().enumerate() {
+            group.iter().for_each(|&id| group_of[id as usize] = group_idx);
+        }
+        (groups, group_of)
     }
 
     /// Displays the rule as text, for people.
@@ -286,9 +334,24 @@ impl Atom {
     pub fn for_each_variable(&self, visit: &mut (impl FnMut(u32) + ?Sized)) {
         self.args.iter().for_each(|arg| arg.for_each_variable(visit));
     }
+
+    /// Calls `visit` with each variable and the number of functions around it.
+    fn for_each_depth(&self, visit: &mut impl FnMut(u32, usize)) {
+        self.args.iter().for_each(|arg| arg.for_each_depth(0, visit));
+    }
 }
 
 impl Pattern {
+    fn for_each_depth(&self, depth: usize, visit: &mut impl FnMut(u32, usize)) {
+        match self {
+            Pattern::Variable(variable) => visit(*variable, depth),
+            Pattern::Ground(_) => {}
+            Pattern::Compound(_, args) => {
+                args.iter().for_each(|arg| arg.for_each_depth(depth + 1, visit));
+            }
+        }
+    }
+
     /// Calls `visit` with the number of each variable, in order of writing.
     pub fn for_each_variable(&self, visit: &mut (impl FnMut(u32) + ?Sized)) {
         match self {
@@ -366,5 +429,39 @@ impl fmt::Display for DisplayRule<'_> {
             }
         }
         f.write_str(")")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Source;
+
+    fn may_grow(rules: &str) -> bool {
+        let (sheet, diagnostics) = crate::kif::parse_kif(&Source::new("test", rules));
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
+        crate::lower::lower(&sheet).0.may_grow()
+    }
+
+    #[test]
+    fn terms_grow_where_a_head_nests_a_variable_deeper_than_its_conditions() {
+        for bounded in [
+            "(<= (next (cell ?x ?y ?w)) (true (cell ?x ?y ?w)))",
+            "(<= (next (n ?y)) (true (n ?x)) (succ ?x ?y)) (succ 0 1)",
+            "(<= (next (n (s ?x))) (true (n ?x)) (number (s ?x))) (number (s z))",
+            "(<= (next ?f) (frame ?f)) (<= (frame (at ?x)) (true (at ?x)))",
+            "(<= (at (f ?x)) (true (g ?x))) (<= terminal (at (f a)))",
+            "(<= (next (had ?m)) (does p ?m)) (<= (legal p (go ?x)) (d ?x)) (d 1)",
+        ] {
+            assert!(!may_grow(bounded), "{bounded}");
+        }
+        for growing in [
+            "(<= (next (n (s ?x))) (true (n ?x)))",
+            "(<= (next (pair ?x ?y)) (true ?x) (true ?y))",
+            "(<= (t (f ?x ?x)) (t ?x)) (t z)",
+            "(<= (p (f ?x)) (q ?x)) (<= (q ?x) (p ?x)) (q a)",
+            "(<= (next (had ?m)) (does p ?m)) (<= (legal p (go ?x)) (true ?x))",
+        ] {
+            assert!(may_grow(growing), "{growing}");
+        }
     }
 }

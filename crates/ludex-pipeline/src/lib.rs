@@ -13,7 +13,7 @@ use ludex_base::limits::USUAL_BYTES;
 use ludex_base::{
     Deadline, Diagnostic, Limits, Pace, RoleId, Severity, Sizes, Source, Span, StopReason,
 };
-use ludex_gdl::{Found, Keyword, Program, RelationId, Rule, RulePlace, TermId, codes};
+use ludex_gdl::{Found, Keyword, Program, Rule, RulePlace, TermId, codes};
 use ludex_ground::{Declared, GroundError, GroundProgram};
 use ludex_machine::{Machine, PlayoutStyle};
 use ludex_reasoner::{Reasoner, ReasonerError};
@@ -174,11 +174,14 @@ fn unground(source: &Source, error: &GroundError) -> Unground {
 }
 
 /// Checks a rulesheet, including what only grounding shows: negative cycles between ground atoms,
-/// terms that grow without end, and incomplete `base` and `input`.
+/// terms that grow without end, too many roles, and incomplete `base` and `input`.
+///
+/// It grounds the rules only if they may have one of these mistakes, because grounding can take
+/// long.
 ///
 /// # Errors
 /// When a limit of time or memory stops the work before the rules are read and checked. If it stops
-/// grounding, [`CheckReport::ungrounded`] gives the reason.
+/// grounding, [`CheckReport::unchecked`] gives the reason.
 pub fn check(source: &Source, options: &LoadOptions) -> Result<CheckReport, LoadError> {
     check_within(source, &options.limits())
 }
@@ -191,10 +194,16 @@ pub fn check_within(source: &Source, limits: &Limits) -> Result<CheckReport, Loa
     let checked = ludex_gdl::check_source_within(source, limits)
         .map_err(|stop| LoadError::Limit { reason: stop_reason("checking the rules", stop) })?;
     let mut report =
-        CheckReport { diagnostics: checked.diagnostics, is_playable: true, ungrounded: None };
+        CheckReport { diagnostics: checked.diagnostics, is_playable: true, unchecked: None };
     let Some(program) = checked.program else {
         return Ok(CheckReport { is_playable: false, ..report });
     };
+    let open = Open::of(&program);
+    if open.is_nothing() {
+        return Ok(report);
+    }
+    let part = if open.may_have_errors() { 1.0 } else { DECLARATIONS_PART };
+    let limits = &limits.clone().until(limits.deadline.part(part));
     match ludex_ground::ground(&program, limits).map_err(|error| unground(source, &error)) {
         Ok(ground_program) => {
             report.diagnostics.extend(declarations(&program, &ground_program, limits));
@@ -203,18 +212,74 @@ pub fn check_within(source: &Source, limits: &Limits) -> Result<CheckReport, Loa
             report.diagnostics.push(diagnostic);
             report.is_playable = false;
         }
-        Err(Unground::Limit(reason)) => report.ungrounded = Some(reason),
+        Err(Unground::Limit(reason)) => {
+            report.unchecked = Some(Unchecked {
+                what: open.texts().join(", "),
+                may_have_errors: open.may_have_errors(),
+                reason,
+            });
+        }
     }
     Ok(report)
+}
+
+/// Part of the time for grounding that can only show whether `base` and `input` are complete.
+const DECLARATIONS_PART: f64 = 0.5;
+
+/// What only grounding shows about some rules.
+struct Open {
+    /// Negative cycles between ground atoms.
+    cycles: bool,
+    /// Terms that grow without end or become huge.
+    growth: bool,
+    /// Roles that rules derive, perhaps too many.
+    roles: bool,
+    /// Whether `base` and `input` are complete.
+    declarations: bool,
+}
+
+impl Open {
+    fn of(program: &Program) -> Self {
+        let derives = |keyword: Keyword, has_body: bool| {
+            let is_one = |rule: &Rule| {
+                rule.head.relation == keyword.into() && (!has_body || !rule.body.is_empty())
+            };
+            program.rules.iter().any(is_one)
+        };
+        Self {
+            // Answers on demand through a negation can make cycles that the rules do not show.
+            cycles: !program.on_demand.is_empty()
+                || program.components().iter().any(|it| it.has_inner_negation),
+            growth: program.may_grow(),
+            roles: derives(Keyword::Role, true),
+            declarations: derives(Keyword::Base, false) || derives(Keyword::Input, false),
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        !self.may_have_errors() && !self.declarations
+    }
+
+    /// `base` and `input` are only informative.
+    fn may_have_errors(&self) -> bool {
+        self.cycles || self.growth || self.roles
+    }
+
+    fn texts(&self) -> Vec<&'static str> {
+        let all = [
+            (self.cycles, "negative cycles between ground atoms"),
+            (self.growth, "terms that grow without end"),
+            (self.roles, "the number of roles"),
+            (self.declarations, "whether `base` and `input` are complete"),
+        ];
+        all.into_iter().filter(|it| it.0).map(|it| it.1).collect()
+    }
 }
 
 /// Compares `base` and `input` with what may occur. They are only informative: if that takes too
 /// long, they are not compared.
 fn declarations(program: &Program, ground: &GroundProgram, limits: &Limits) -> Vec<Diagnostic> {
-    let is_declared = |rule: &Rule| {
-        [Keyword::Base, Keyword::Input].map(RelationId::from).contains(&rule.head.relation)
-    };
-    if !program.rules.iter().any(is_declared) {
+    if !Open::of(program).declarations {
         return Vec::new();
     }
     let pace = Pace::new(&limits.deadline, TEXTS_PER_CHECK);
@@ -235,8 +300,19 @@ pub struct CheckReport {
     pub diagnostics: Vec<Diagnostic>,
     /// Whether the rulesheet has a meaning, perhaps in spite of errors.
     pub is_playable: bool,
-    /// Why it was not grounded within the limits; the diagnostics of grounding are then missing.
-    pub ungrounded: Option<String>,
+    /// What a limit left unchecked.
+    pub unchecked: Option<Unchecked>,
+}
+
+/// What a check could not find out within its limits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unchecked {
+    /// What was not checked, as a list.
+    pub what: String,
+    /// Whether the check could have found errors; otherwise only warnings are missing.
+    pub may_have_errors: bool,
+    /// The limit and the progress so far.
+    pub reason: String,
 }
 
 impl CheckReport {

@@ -99,3 +99,24 @@ fn numbers_of_any_length_are_names() {
         assert!(loaded.diagnostics.iter().all(|it| it.message.len() < 2_100));
     }
 }
+
+#[test]
+fn a_check_grounds_only_what_may_have_mistakes() {
+    let rules = format!("{} (<= (legal r (m ?x ?y)) (n ?x) (n ?y))", numbers(300));
+    let mut limits = Limits::usual();
+    limits.sizes.atoms = 10_000;
+    let unchecked =
+        |rules: &str| check_within(&source(rules), &limits).expect("it is read in time").unchecked;
+    assert_eq!(unchecked(&rules), None);
+    let found = unchecked(&format!("{rules} (base (at a))")).expect("`base` is not compared");
+    assert_eq!(found.what, "whether `base` and `input` are complete");
+    assert!(!found.may_have_errors);
+    let found = unchecked(&format!("{rules} (<= (next (s ?f)) (true ?f))")).expect("it grows");
+    assert_eq!(found.what, "terms that grow without end");
+    assert!(found.may_have_errors);
+    assert!(found.reason.contains("more than 10000 atoms"), "{}", found.reason);
+    let found = unchecked(&format!(
+        "{rules} (<= (p ?x) (n ?x) (not (q ?x))) (<= (q ?x) (true (at ?x)) (not (p ?x)))"
+    ));
+    assert_eq!(found.expect("it is negated").what, "negative cycles between ground atoms");
+}

@@ -6,12 +6,12 @@ use ludex_base::{Deadline, Goal, RoleId, Seed, StopReason};
 use ludex_game::{
     Cursor, Describe, Evidence, Exploration, ExploreLimits, Finding, Role, StateOf, explore, sample,
 };
-use ludex_pipeline::{CheckReport, EngineChoice, LoadOptions, with_game};
+use ludex_pipeline::{CheckReport, EngineChoice, LoadOptions, Unchecked, with_game};
 use serde::Serialize;
 
 use crate::args::Common;
 use crate::diagnostics::{self, DiagnosticJson};
-use crate::failure::{DONE, Failure, INVALID_INPUT};
+use crate::failure::{DONE, Failure, INVALID_INPUT, LIMIT};
 use crate::load::{load_within, options};
 use crate::{input, output};
 
@@ -38,9 +38,9 @@ struct CheckJson {
     playable: bool,
     errors: Vec<DiagnosticJson>,
     warnings: Vec<DiagnosticJson>,
-    /// Why the checks that need grounding were skipped.
+    /// What a limit left unchecked, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
-    ungrounded: Option<String>,
+    unchecked: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deep: Option<DeepJson>,
 }
@@ -55,6 +55,9 @@ struct DeepJson {
     /// Why some findings are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    /// Whether that is because of a limit; what roles do not see is another reason.
+    #[serde(skip)]
+    is_limited: bool,
     states: usize,
     terminal_states: usize,
     arcs: usize,
@@ -77,7 +80,7 @@ struct EvidenceJson {
     longest: usize,
 }
 
-/// Default time limit for grounding. It is short, because most checks do not need grounding.
+/// Default time limit of the check. It is short, because most checks do not need grounding.
 const GROUND_TIME: Duration = Duration::from_secs(10);
 
 /// Checks a rulesheet; with `max_states`, also tests how the game plays.
@@ -94,7 +97,7 @@ pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8
     let bar = output::spinner(format!("checking {}", input.name));
     // Bytes that cannot be decoded have no further errors to find.
     let mut report = if input.is_fatal() {
-        CheckReport { diagnostics: Vec::new(), is_playable: false, ungrounded: None }
+        CheckReport { diagnostics: Vec::new(), is_playable: false, unchecked: None }
     } else {
         ludex_pipeline::check_within(&input.source, &check_limits)
             .map_err(|error| Failure::Limit(error.to_string()))?
@@ -121,9 +124,12 @@ pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8
     let (errors, warnings) = diagnostics::split_json(&input.source, &report.diagnostics);
     let (n_errors, n_warnings) = (errors.len(), warnings.len());
     let (ok, playable) = (report.is_ok(), report.is_playable);
-    let (name, ungrounded) = (input.name, report.ungrounded);
+    let name = input.name;
+    let limit = (deep.as_ref().and_then(unknown_by_limit))
+        .or_else(|| report.unchecked.as_ref().filter(|it| it.may_have_errors).map(unchecked_text));
+    let unchecked = report.unchecked.as_ref().map(unchecked_text);
     if common.json {
-        output::json(&CheckJson { name, ok, playable, errors, warnings, ungrounded, deep })?;
+        output::json(&CheckJson { name, ok, playable, errors, warnings, unchecked, deep })?;
     } else {
         diagnostics::report(&input.source, &report.diagnostics, false);
         let verdict = match (ok, playable) {
@@ -136,15 +142,43 @@ pub fn run(rules: &str, max_states: Option<usize>, common: &Common) -> Result<u8
             count(n_errors, "error"),
             count(n_warnings, "warning")
         ))?;
-        if let Some(reason) = &ungrounded {
-            let what = "not checked for negative cycles between ground atoms";
-            output::text(&format!("{what}: {reason}\n"))?;
+        if let Some(text) = &unchecked {
+            output::text(&format!("{text}\n"))?;
         }
         if let Some(deep) = &deep {
             output::text(&deep_text(deep))?;
         }
     }
-    Ok(if ok { DONE } else { INVALID_INPUT })
+    match limit {
+        _ if !ok => Ok(INVALID_INPUT),
+        Some(text) => {
+            eprintln!("ludex: a limit left the check incomplete; {text}");
+            Ok(LIMIT)
+        }
+        None => Ok(DONE),
+    }
+}
+
+fn unchecked_text(unchecked: &Unchecked) -> String {
+    format!("not checked: {}; {}", unchecked.what, unchecked.reason)
+}
+
+/// Returns which findings a limit left unknown, and why; `None` if a limit left none.
+fn unknown_by_limit(deep: &DeepJson) -> Option<String> {
+    let findings = [
+        ("terminating", deep.terminating),
+        ("playable", deep.playable),
+        ("weakly winnable", deep.weakly_winnable),
+        ("strongly winnable", deep.strongly_winnable),
+        ("well-formed", deep.well_formed),
+    ];
+    let unknown: Vec<&str> =
+        findings.iter().filter(|it| it.1 == "unknown").map(|it| it.0).collect();
+    if unknown.is_empty() || !deep.is_limited {
+        return None;
+    }
+    let reason = deep.reason.as_deref().unwrap_or("no reason is known");
+    Some(format!("unknown: {}; {reason}", unknown.join(", ")))
 }
 
 /// Formats a count with its noun.
@@ -188,6 +222,7 @@ fn test_deeply<G: Describe>(
         strongly_winnable: word(found.is_strongly_winnable),
         well_formed: word(found.is_well_formed()),
         reason: reason(game, &found, &limits),
+        is_limited: found.stopped.is_some() || !game.has_percepts(),
         states: found.n_states,
         terminal_states: found.n_terminal,
         arcs: found.n_arcs,
