@@ -11,9 +11,9 @@ use ludex_pipeline::{EngineChoice, LoadOptions, LoadedGame, load_unless};
 
 use crate::table::STACK_BYTES;
 
-/// Counts the matches that are loading. Compiling a large circuit cannot be stopped, so a load may
-/// outlive its match; without a bound, a peer that starts and aborts matches could fill the machine
-/// with loads.
+/// Counts the matches that are loading. A load notices only at its next check of the clock that its
+/// match is over, so it may outlive it; without a bound, a peer that starts and aborts matches could
+/// fill the machine with loads.
 #[derive(Debug)]
 pub(crate) struct Loaders {
     n_loading: AtomicUsize,
@@ -55,10 +55,12 @@ impl Drop for Loading {
     }
 }
 
-/// Loads the rules, within half of the clock if possible.
+/// Loads the rules within half of the clock if possible, so that the player can prepare in the other
+/// half.
 ///
-/// Grounding keeps its bound, but compiling a large circuit has none: if it takes too long, a
-/// second thread builds a reasoner, and the engine that is ready first plays.
+/// All stages of a load share that half: grounding and compiling may take three quarters of it, and
+/// the reasoner has the rest if they fail. If the load fails, or has not ended soon after, a second
+/// thread builds a reasoner with a time of its own, and the engine that is ready first plays.
 pub(crate) fn load_in_time(
     rules: &str,
     clock: Duration,
@@ -122,15 +124,17 @@ impl Race<'_> {
     fn run(&self, clock: Duration, begin: &dyn Fn(EngineChoice) -> Result<(), String>) -> Loaded {
         let begun = Instant::now();
         begin(EngineChoice::Auto)?;
-        if let Some(result) = self.next(begun + clock / 2 + clock / 10)? {
-            return result;
-        }
+        let is_running = match self.next(begun + clock / 2 + clock / 10)? {
+            Some(Ok(loaded)) => return Ok(loaded),
+            Some(Err(_)) => false,
+            None => true,
+        };
         begin(EngineChoice::Reasoner)?;
         let last = begun + clock + PATIENCE;
         let result = match self.next(last)?.ok_or(TOO_LONG)? {
-            Ok(loaded) => Ok(loaded),
             // The remaining load may still succeed.
-            Err(_) => self.next(last)?.ok_or(TOO_LONG)?,
+            Err(_) if is_running => self.next(last)?.ok_or(TOO_LONG)?,
+            result => result,
         };
         result.map(|mut loaded| {
             if loaded.engine.name() == "reasoner" {

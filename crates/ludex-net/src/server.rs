@@ -28,7 +28,7 @@ pub struct Server {
 /// Longest message, in bytes. The longest known rulesheet has less than a megabyte.
 pub const MAX_MESSAGE: usize = 16 << 20;
 /// Bytes of all messages together, beyond the first quarter of a megabyte of each.
-const LONG_MESSAGES: usize = 64 << 20;
+const LONG_MESSAGES: usize = 32 << 20;
 /// Longest time to receive a message.
 pub const MESSAGE_TIME: Duration = Duration::from_secs(15);
 /// Most connections whose message is incomplete. One more closes the oldest of them, if it has had

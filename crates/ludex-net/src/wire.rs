@@ -160,7 +160,14 @@ impl<'a> Wire<'a> {
         self.max_read = self.n_read + 2 * self.max_bytes.max(BLOCK);
         self.forget_taken();
         let bytes = match framing {
-            Framing::Length(length) => self.take(length)?,
+            Framing::Length(length) if length > self.max_bytes => {
+                return Err(WireError::TooLarge(self.max_bytes));
+            }
+            Framing::Length(length) => {
+                let mut bytes = Vec::new();
+                self.take(length, &mut bytes)?;
+                bytes
+            }
             Framing::Chunked => self.chunks()?,
             Framing::Unsaid => {
                 let mut shown = 0;
@@ -173,21 +180,23 @@ impl<'a> Wire<'a> {
                 std::mem::take(&mut self.buffer)
             }
         };
-        Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
+        Ok(trimmed(text_of(bytes)))
     }
 
-    fn take(&mut self, length: usize) -> Result<Vec<u8>, WireError> {
-        if length > self.max_bytes {
-            return Err(WireError::TooLarge(self.max_bytes));
-        }
-        while self.buffer.len() - self.taken < length {
-            if !self.fill()? {
+    /// Moves this many bytes to the end of `bytes`, as they arrive: a long message is never in the
+    /// buffer as well.
+    fn take(&mut self, length: usize, bytes: &mut Vec<u8>) -> Result<(), WireError> {
+        let mut n_left = length;
+        while n_left > 0 {
+            if self.taken == self.buffer.len() && !self.fill()? {
                 return Err(WireError::Cut);
             }
+            let n_taken = n_left.min(self.buffer.len() - self.taken);
+            extend(bytes, &self.buffer[self.taken..self.taken + n_taken]);
+            self.taken += n_taken;
+            n_left -= n_taken;
         }
-        let bytes = self.buffer[self.taken..self.taken + length].to_vec();
-        self.taken += length;
-        Ok(bytes)
+        Ok(())
     }
 
     fn chunks(&mut self) -> Result<Vec<u8>, WireError> {
@@ -216,8 +225,8 @@ impl<'a> Wire<'a> {
             if size.saturating_add(body.len()) > self.max_bytes {
                 return Err(WireError::TooLarge(self.max_bytes));
             }
-            body.extend(self.take(size)?);
-            self.take(2)?;
+            self.take(size, &mut body)?;
+            self.take(2, &mut Vec::new())?;
         }
     }
 
@@ -244,7 +253,7 @@ impl<'a> Wire<'a> {
                 Ok(0) => return Ok(false),
                 Ok(n_bytes) => {
                     self.arrived.get_or_insert_with(Instant::now);
-                    self.buffer.extend_from_slice(&block[..n_bytes]);
+                    extend(&mut self.buffer, &block[..n_bytes]);
                     self.n_read += n_bytes;
                     if let Some(claim) = &mut self.claim {
                         claim.grow(self.n_read)?;
@@ -258,6 +267,33 @@ impl<'a> Wire<'a> {
             }
         }
     }
+}
+
+/// Appends bytes. A long vector grows by a quarter, not to twice its size, because peers choose how
+/// long it becomes.
+fn extend(to: &mut Vec<u8>, bytes: &[u8]) {
+    if to.capacity() - to.len() < bytes.len() {
+        to.reserve_exact(bytes.len().max(to.len() / 4));
+    }
+    to.extend_from_slice(bytes);
+}
+
+/// Returns bytes as text, without a copy. Each byte that is not UTF-8 becomes a question mark.
+fn text_of(mut bytes: Vec<u8>) -> String {
+    let mut n_valid = 0;
+    while let Err(error) = std::str::from_utf8(&bytes[n_valid..]) {
+        let start = n_valid + error.valid_up_to();
+        n_valid = error.error_len().map_or(bytes.len(), |length| start + length);
+        bytes[start..n_valid].fill(b'?');
+    }
+    String::from_utf8(bytes).expect("the other bytes were replaced")
+}
+
+/// Returns a text without blanks around it, without a copy.
+fn trimmed(mut text: String) -> String {
+    text.truncate(text.trim_end().len());
+    text.drain(..text.len() - text.trim_start().len());
+    text
 }
 
 /// Bytes read at a time.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::term::{MAX_TERM, Term, spaced};
-use crate::tokens::{elements, inside};
+use crate::tokens::{elements, first_elements, inside};
 
 /// A message from a game manager.
 ///
@@ -110,6 +110,12 @@ pub enum ProtocolError {
         /// The length of the term.
         n_bytes: usize,
     },
+    /// There are too many moves or percepts.
+    #[error("`{message}` has more than {} terms", MAX_TERMS)]
+    ManyTerms {
+        /// The name of the message.
+        message: &'static str,
+    },
     /// A move or percept is not a term.
     #[error("`{text}` in `{message}` is not a term")]
     Term {
@@ -127,11 +133,9 @@ impl Request {
     /// # Errors
     /// When the message is unknown, or a required part is missing or unreadable.
     pub fn read(text: &str) -> Result<Self, ProtocolError> {
-        let outer = elements(text);
-        let parts = match outer.first() {
-            Some(first) => inside(first).map_or(outer.clone(), elements),
-            None => Vec::new(),
-        };
+        let outer = first_elements(text, MAX_PARTS);
+        let inner = outer.first().and_then(|first| inside(first));
+        let parts = inner.map_or(outer, |list| first_elements(list, MAX_PARTS));
         let Some((word, args)) = parts.split_first() else {
             return Err(ProtocolError::Empty);
         };
@@ -232,8 +236,18 @@ fn number(message: &'static str, text: &str, what: &'static str) -> Result<u64, 
 /// Reads the terms of a list; a word in its place, such as `nil`, is an empty list.
 fn terms(message: &'static str, part: &str) -> Result<Vec<Term>, ProtocolError> {
     let Some(list) = inside(part) else { return Ok(Vec::new()) };
-    elements(list).into_iter().map(|element| term(message, element)).collect()
+    let elements = first_elements(list, MAX_TERMS + 1);
+    if elements.len() > MAX_TERMS {
+        return Err(ProtocolError::ManyTerms { message });
+    }
+    elements.into_iter().map(|element| term(message, element)).collect()
 }
+
+/// The word of a message and the parts that any message has; further parts are ignored.
+const MAX_PARTS: usize = 6;
+
+/// Most moves or percepts of a message. Known games have less than a hundred.
+const MAX_TERMS: usize = 100_000;
 
 fn term(message: &'static str, text: &str) -> Result<Term, ProtocolError> {
     if text.len() > MAX_TERM {
@@ -369,6 +383,14 @@ mod tests {
             assert_eq!(request.to_string(), text);
             assert_eq!(read(&text).to_string(), text, "writing and reading agree");
         }
+    }
+
+    #[test]
+    fn the_number_of_terms_is_limited() {
+        let message = |n_terms: usize| format!("(PLAY m1 ({}))", "a ".repeat(n_terms));
+        assert!(Request::read(&message(MAX_TERMS)).is_ok());
+        let error = Request::read(&message(MAX_TERMS + 1)).expect_err("there are too many");
+        assert_eq!(error.to_string(), "`play` has more than 100000 terms");
     }
 
     #[test]

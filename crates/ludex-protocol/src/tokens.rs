@@ -51,10 +51,20 @@ fn is_blank(c: char) -> bool {
 ///
 /// An unclosed list goes to the end, and an unmatched closing parenthesis is skipped.
 pub(crate) fn elements(text: &str) -> Vec<&str> {
+    first_elements(text, usize::MAX)
+}
+
+/// Returns the first top-level elements of a text, at most this many.
+///
+/// A message of a stranger may have millions, which would take more memory than the message.
+pub(crate) fn first_elements(text: &str, most: usize) -> Vec<&str> {
     let mut elements = Vec::new();
     let mut depth = 0_usize;
     let mut start = 0;
     for (range, token) in Tokens::new(text) {
+        if elements.len() == most {
+            return elements;
+        }
         match token {
             "(" => {
                 if depth == 0 {
@@ -73,7 +83,7 @@ pub(crate) fn elements(text: &str) -> Vec<&str> {
             _ => {}
         }
     }
-    if depth > 0 {
+    if depth > 0 && elements.len() < most {
         elements.push(&text[start..]);
     }
     elements
@@ -107,6 +117,8 @@ mod tests {
         check("(a)(b)c(d)", &["(a)", "(b)", "c", "(d)"]);
         check("\r\n\t a\u{0}b ", &["a", "b"]);
         check("", &[]);
+        assert_eq!(first_elements("a (b (c) d) e", 2), ["a", "(b (c) d)"]);
+        assert_eq!(first_elements("a (b (c) d", 1), ["a"]);
     }
 
     #[test]
