@@ -159,48 +159,45 @@ impl<'a> Wire<'a> {
         // Chunks have more bytes than the body: allow twice as many.
         self.max_read = self.n_read + 2 * self.max_bytes.max(BLOCK);
         self.forget_taken();
-        let bytes = match framing {
+        let mut body = Body::default();
+        match framing {
             Framing::Length(length) if length > self.max_bytes => {
                 return Err(WireError::TooLarge(self.max_bytes));
             }
-            Framing::Length(length) => {
-                let mut bytes = Vec::new();
-                self.take(length, &mut bytes)?;
-                bytes
-            }
-            Framing::Chunked => self.chunks()?,
-            Framing::Unsaid => {
-                let mut shown = 0;
-                while !is_whole(&self.buffer[shown..]) {
-                    shown = self.buffer.len();
-                    if !self.fill()? {
-                        break;
-                    }
+            Framing::Length(length) => self.take(length, &mut body)?,
+            Framing::Chunked => self.chunks(&mut body)?,
+            Framing::Unsaid => loop {
+                let piece = &self.buffer[self.taken..];
+                let is_last = is_whole(piece);
+                body.push(piece);
+                self.taken = self.buffer.len();
+                if body.n_bytes > self.max_bytes {
+                    return Err(WireError::TooLarge(self.max_bytes));
                 }
-                std::mem::take(&mut self.buffer)
-            }
-        };
-        Ok(trimmed(text_of(bytes)))
+                if is_last || !self.fill()? {
+                    break;
+                }
+            },
+        }
+        Ok(trimmed(text_of(body.into_bytes())))
     }
 
-    /// Moves this many bytes to the end of `bytes`, as they arrive: a long message is never in the
-    /// buffer as well.
-    fn take(&mut self, length: usize, bytes: &mut Vec<u8>) -> Result<(), WireError> {
+    /// Moves this many bytes to the body as they arrive: a long message is never in the buffer.
+    fn take(&mut self, length: usize, body: &mut Body) -> Result<(), WireError> {
         let mut n_left = length;
         while n_left > 0 {
             if self.taken == self.buffer.len() && !self.fill()? {
                 return Err(WireError::Cut);
             }
             let n_taken = n_left.min(self.buffer.len() - self.taken);
-            extend(bytes, &self.buffer[self.taken..self.taken + n_taken]);
+            body.push(&self.buffer[self.taken..self.taken + n_taken]);
             self.taken += n_taken;
             n_left -= n_taken;
         }
         Ok(())
     }
 
-    fn chunks(&mut self) -> Result<Vec<u8>, WireError> {
-        let mut body = Vec::new();
+    fn chunks(&mut self, body: &mut Body) -> Result<(), WireError> {
         loop {
             let (start, size) = loop {
                 let rest = &self.buffer[self.taken..];
@@ -220,13 +217,13 @@ impl<'a> Wire<'a> {
             self.taken += start;
             let size = usize::try_from(size).unwrap_or(usize::MAX);
             if size == 0 {
-                return Ok(body);
+                return Ok(());
             }
-            if size.saturating_add(body.len()) > self.max_bytes {
+            if size.saturating_add(body.n_bytes) > self.max_bytes {
                 return Err(WireError::TooLarge(self.max_bytes));
             }
-            self.take(size, &mut body)?;
-            self.take(2, &mut Vec::new())?;
+            self.take(size, body)?;
+            self.take(2, &mut Body::default())?;
         }
     }
 
@@ -253,7 +250,7 @@ impl<'a> Wire<'a> {
                 Ok(0) => return Ok(false),
                 Ok(n_bytes) => {
                     self.arrived.get_or_insert_with(Instant::now);
-                    extend(&mut self.buffer, &block[..n_bytes]);
+                    self.buffer.extend_from_slice(&block[..n_bytes]);
                     self.n_read += n_bytes;
                     if let Some(claim) = &mut self.claim {
                         claim.grow(self.n_read)?;
@@ -269,14 +266,44 @@ impl<'a> Wire<'a> {
     }
 }
 
-/// Appends bytes. A long vector grows by a quarter, not to twice its size, because peers choose how
-/// long it becomes.
-fn extend(to: &mut Vec<u8>, bytes: &[u8]) {
-    if to.capacity() - to.len() < bytes.len() {
-        to.reserve_exact(bytes.len().max(to.len() / 4));
-    }
-    to.extend_from_slice(bytes);
+/// The bytes of a message that is being received, in blocks of one size.
+///
+/// A vector that doubles takes up to three times the bytes of a message, in blocks of many sizes,
+/// which the allocator keeps apart.
+#[derive(Default)]
+struct Body {
+    blocks: Vec<Vec<u8>>,
+    n_bytes: usize,
 }
+
+impl Body {
+    fn push(&mut self, mut bytes: &[u8]) {
+        self.n_bytes += bytes.len();
+        while !bytes.is_empty() {
+            if self.blocks.last().is_none_or(|last| last.len() == last.capacity()) {
+                // Most messages are short.
+                let capacity = if self.blocks.is_empty() { SHORT_BODY } else { BODY_BLOCK };
+                self.blocks.push(Vec::with_capacity(capacity));
+            }
+            let last = self.blocks.last_mut().expect("there is a block with room");
+            let (now, later) = bytes.split_at(bytes.len().min(last.capacity() - last.len()));
+            last.extend_from_slice(now);
+            bytes = later;
+        }
+    }
+
+    /// Joins the blocks, each of which is returned to the allocator at once.
+    fn into_bytes(self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.n_bytes);
+        self.blocks.into_iter().for_each(|block| bytes.extend_from_slice(&block));
+        bytes
+    }
+}
+
+/// Bytes of the first block of a body.
+const SHORT_BODY: usize = 4 << 10;
+/// Bytes of its other blocks.
+const BODY_BLOCK: usize = 64 << 10;
 
 /// Returns bytes as text, without a copy. Each byte that is not UTF-8 becomes a question mark.
 fn text_of(mut bytes: Vec<u8>) -> String {
@@ -427,6 +454,26 @@ mod tests {
         assert_eq!(first.grow(FREE_BYTES + BLOCK + 1), Ok(()));
         drop(first);
         assert_eq!(room.n_left.into_inner(), 3 * BLOCK);
+    }
+
+    #[test]
+    fn a_body_is_what_was_pushed() {
+        let bytes: Vec<u8> = (0..300_000_u32).map(|n| (n % 251) as u8).collect();
+        for piece in [1000, SHORT_BODY, BODY_BLOCK, 100_000, bytes.len()] {
+            let mut body = Body::default();
+            bytes.chunks(piece).for_each(|piece| body.push(piece));
+            assert!(body.blocks.iter().all(|block| block.capacity() <= BODY_BLOCK));
+            assert_eq!(body.into_bytes(), bytes, "{piece}");
+        }
+        assert!(Body::default().into_bytes().is_empty());
+    }
+
+    #[test]
+    fn text_has_no_more_bytes_than_were_received() {
+        assert_eq!(text_of("(märk 1)".into()), "(märk 1)");
+        assert_eq!(text_of(b"(m\xe4rk \xff\xfe 1 \xc3".to_vec()), "(m?rk ?? 1 ?");
+        assert_eq!(trimmed(" \r\n( INFO ) \n".into()), "( INFO )");
+        assert_eq!(trimmed("  ".into()), "");
     }
 
     #[test]
