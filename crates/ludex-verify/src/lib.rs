@@ -37,7 +37,7 @@ pub enum Verdict {
 
 /// Checks every claim of a certificate against the rules.
 ///
-/// The deadline is checked in every state.
+/// The deadline is checked in every state, and every few thousand moves of a state.
 pub fn verify(certificate: &Certificate, rules: &Source, limits: &Limits) -> Verdict {
     match check(certificate, rules, limits) {
         Ok(()) => Verdict::Accepted,

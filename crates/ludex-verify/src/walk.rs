@@ -4,7 +4,7 @@
 //! a state have outcomes, the state has one: a mean over chance and over mixed choices, then the
 //! worst, or the best, of what those can choose who are not bound by the evidence.
 
-use ludex_base::{Limits, MoveId, RoleId, StopReason};
+use ludex_base::{Limits, MoveId, Pace, RoleId, StopReason};
 use ludex_game::{Cursor, Describe, Game, JointMoves, count_joint_moves};
 use ludex_reasoner::{Reasoner, ReasonerCursor, ReasonerState};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,6 +15,9 @@ use crate::{Verdict, refuted};
 
 /// States with more joint moves are not checked.
 const MAX_JOINT_MOVES: u64 = 10_000_000;
+
+/// Comparisons of moves between two checks of the deadline.
+const STEPS_PER_CHECK: usize = 1 << 14;
 
 /// About the memory of a state, apart from its fluents.
 const BYTES_OF_STATE: usize = 200;
@@ -216,9 +219,11 @@ impl<'a> Walk<'a> {
             _ => return Err(Verdict::Unknown(StopReason::Count)),
         }
         let choices = self.choices()?;
+        let pace = Pace::new(&self.limits.deadline, STEPS_PER_CHECK);
         let mut joints = JointMoves::of(&mut self.cursor, n_roles);
         let (mut steps, mut groups) = (Vec::new(), FxHashMap::default());
         while let Some(joint) = joints.next_joint() {
+            pace.steps(1 + choices.len()).map_err(Verdict::Unknown)?;
             let of = |roles: &[RoleId]| roles.iter().map(|role| joint[role.index()]).collect();
             let followed: Vec<MoveId> = of(&self.followers);
             let weights = choices.iter().filter(|(_, moves)| *moves == followed);
@@ -246,6 +251,7 @@ impl<'a> Walk<'a> {
         self.used.insert(key);
         let mut choices = Vec::new();
         for (weight, texts) in listed {
+            self.check_limits()?;
             let moves =
                 followers.iter().zip(texts).map(|(&role, text)| self.legal_move(role, text));
             choices.push((weight, moves.collect::<Result<_, _>>()?));

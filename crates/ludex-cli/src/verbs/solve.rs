@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use ludex_analysis::Layout;
@@ -28,14 +28,16 @@ const DEFAULT_BUDGET: Duration = Duration::from_secs(60);
 
 /// Solves a game and prints what is known when it is solved or a limit is reached.
 pub fn run(args: &SolveArgs, common: &Common) -> Result<u8, Failure> {
+    // `--time` bounds the call, loading included; `--budget` only the solving.
+    let call = common.deadline();
     let input = input::read(&args.rules.rules)?;
     let loaded = load(&input, args.engine.choice(), common)?;
     let report = match &loaded.engine {
         Engine::Machine(game) => {
             let problem = Problem::initial(game).with_circuit(game.circuit());
-            report(&problem, &loaded, args, common)?
+            report(&problem, &loaded, args, common, &call)?
         }
-        Engine::Reasoner(game) => report(&Problem::initial(game), &loaded, args, common)?,
+        Engine::Reasoner(game) => report(&Problem::initial(game), &loaded, args, common, &call)?,
     };
     let code = if report.solved { DONE } else { LIMIT };
     if common.json {
@@ -54,9 +56,16 @@ fn report<G: Game + Describe>(
     loaded: &Loaded,
     args: &SolveArgs,
     common: &Common,
+    call: &Deadline,
 ) -> Result<SolveJson, Failure> {
-    let budget = args.budget.or(common.time).unwrap_or(DEFAULT_BUDGET);
-    let deadline = Deadline::after(budget).or_when(interrupt::flag());
+    let budget = match (args.budget, call.remaining()) {
+        (None, Some(_)) => None,
+        (budget, _) => Some(budget.unwrap_or(DEFAULT_BUDGET)),
+    };
+    let within = |budget: Option<Duration>| {
+        budget.map_or_else(|| call.clone(), |time| call.no_later_than(Instant::now() + time))
+    };
+    let deadline = within(budget).or_when(interrupt::flag());
     let max_bytes = load::options(args.engine.choice(), common).memory;
     let options = SolveOptions {
         limits: Limits { deadline, max_bytes, ..Limits::usual() },
@@ -81,7 +90,7 @@ fn report<G: Game + Describe>(
         }
     }
     if let Some(file) = &args.graph {
-        let limits = Limits::usual().until(Deadline::after(budget));
+        let limits = Limits { max_bytes, ..Limits::usual().until(within(budget)) };
         let Some(picture) = draw_graph(problem, MAX_DRAWN, &limits) else {
             let message = format!("the game graph has more than {MAX_DRAWN} states to draw");
             return Err(Failure::Limit(message));

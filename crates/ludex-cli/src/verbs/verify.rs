@@ -26,6 +26,7 @@ struct VerifyJson {
 
 /// Checks the certificate of a file against a rulesheet, with the reasoner alone.
 pub fn run(certificate: &str, rules: &str, common: &Common) -> Result<u8, Failure> {
+    let deadline = common.deadline();
     let text = input::read_text(certificate, MAX_BYTES)?;
     let input = input::read(rules)?;
     if input.is_fatal() {
@@ -37,11 +38,10 @@ pub fn run(certificate: &str, rules: &str, common: &Common) -> Result<u8, Failur
         line: None,
         message,
     })?;
-    let mut limits = Limits::usual();
-    limits.max_bytes = options(ludex_pipeline::EngineChoice::Reasoner, common).memory;
-    if let Some(time) = common.time {
-        limits.deadline = ludex_base::Deadline::after(time);
-    }
+    // The certificate holds its lines; the text is not needed any more.
+    drop(text);
+    let max_bytes = options(ludex_pipeline::EngineChoice::Reasoner, common).memory;
+    let limits = Limits { max_bytes, ..Limits::usual().until(deadline) };
     let bar = output::spinner(format!("checking the certificate of {}", input.name));
     let start = Instant::now();
     let verdict = verify(&certificate, &input.source, &limits);
