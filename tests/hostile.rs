@@ -1,12 +1,14 @@
 //! A sample of `cargo experiment hostile`: small hostile sheets through the command. Nothing here is judged
 //! by its time.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ludex_testkit::command::binary;
 use ludex_testkit::contained::{self, How};
 use ludex_testkit::hostile::{HostileSheet, sheets};
 use ludex_testkit::in_parallel;
+use ludex_tests::fuzzing::certificates;
 
 /// Larger sheets are for the experiment.
 const MAX_BYTES: usize = 20_000;
@@ -59,4 +61,38 @@ fn try_sheet(sheet: &HostileSheet) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// Certificates take no more time and memory than a call may use, whatever they claim.
+#[test]
+fn hostile_certificates_end_in_order() {
+    let rules = TemporaryFile::new("kif", certificates::RULES);
+    let wrong = in_parallel(&certificates::hostile(), |(name, text)| {
+        let mut command = contained::within_address_space(&binary(), ADDRESS_SPACE);
+        command.args(["verify", "-"]).arg(&rules.0);
+        command.args(["--time", "2", "--memory", "500MB"]);
+        let end = contained::run(&mut command, text.as_bytes(), LONG).expect("the command starts");
+        let is_in_order = matches!(end.how, How::Exit(1 | 3)) && !contained::is_panic(&end.stderr);
+        (!is_in_order).then(|| format!("{name}: {:?}: {}", end.how, end.stderr))
+    });
+    let wrong: Vec<String> = wrong.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A file for temporary use, removed on drop.
+struct TemporaryFile(PathBuf);
+
+impl TemporaryFile {
+    fn new(ending: &str, text: &str) -> Self {
+        let name = format!("ludex-hostile-{}.{ending}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, text).expect("the folder for temporary files can be written");
+        Self(path)
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
 }

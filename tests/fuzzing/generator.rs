@@ -3,7 +3,7 @@
 use ludex_base::{Rng, Seed};
 use ludex_testkit::hostile;
 
-use super::{fresh, nearly, others, parts};
+use super::{certificates, fresh, nearly, others, parts};
 
 /// A generator of inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +24,8 @@ pub enum Generator {
     Xcsp3,
     /// Quantified Boolean formulas.
     Qdimacs,
+    /// Certificates of exact values.
+    Certificates,
     /// Match records, reports, transcripts and traces as JSON.
     Records,
     /// Messages of the protocol.
@@ -34,7 +36,7 @@ pub enum Generator {
 
 impl Generator {
     /// All generators.
-    pub const ALL: [Generator; 11] = [
+    pub const ALL: [Generator; 12] = [
         Generator::Bytes,
         Generator::Tokens,
         Generator::Nearly,
@@ -43,6 +45,7 @@ impl Generator {
         Generator::Models,
         Generator::Xcsp3,
         Generator::Qdimacs,
+        Generator::Certificates,
         Generator::Records,
         Generator::Messages,
         Generator::Http,
@@ -59,6 +62,7 @@ impl Generator {
             Generator::Models => "models",
             Generator::Xcsp3 => "xcsp3",
             Generator::Qdimacs => "qdimacs",
+            Generator::Certificates => "certificates",
             Generator::Records => "records",
             Generator::Messages => "messages",
             Generator::Http => "http",
@@ -87,6 +91,7 @@ impl Generator {
             Generator::Models => others::model(&mut rng),
             Generator::Xcsp3 => others::xcsp3(&mut rng),
             Generator::Qdimacs => others::qdimacs(&mut rng),
+            Generator::Certificates => certificates::certificate(&mut rng),
             Generator::Records => others::record(&mut rng),
             Generator::Messages => others::message(&mut rng),
             Generator::Http => others::http(&mut rng),

@@ -18,14 +18,21 @@ use ludex_referee::{Clocks, LocalSeat, Seat, Seating, SeriesConfig, Tally, play_
 use ludex_testkit::workspace;
 use serde_json::{Value, json};
 
+use super::instances::instance;
+
 /// A model of `models/` with changes.
 pub fn model(rng: &mut Rng) -> Vec<u8> {
     changed(&MODELS, rng)
 }
 
-/// An instance with changes: all constraints, or a model of `models/`.
+/// An instance: most of the time one from the grammar, sometimes with changes; else all constraints or a
+/// model of `models/`, with changes.
 pub fn xcsp3(rng: &mut Rng) -> Vec<u8> {
-    changed(&INSTANCES, rng)
+    if rng.below(6) == 0 {
+        return changed(&INSTANCES, rng);
+    }
+    let text = instance(rng);
+    if rng.below(5) == 0 { change_words(&text, &text, rng).into_bytes() } else { text.into_bytes() }
 }
 
 /// A formula, most of the time with changes.
@@ -143,7 +150,7 @@ const NUMBERS: [&str; 16] = [
 ];
 
 /// Removes, copies, swaps or replaces some words of a text, some by words of another.
-fn change_words(text: &str, other: &str, rng: &mut Rng) -> String {
+pub fn change_words(text: &str, other: &str, rng: &mut Rng) -> String {
     let mut words = words(text);
     let others = self::words(other);
     for _ in 0..=rng.below(4) {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ludex_analysis::Layout;
-use ludex_base::{Deadline, RoleId, Seed, Source};
+use ludex_base::{Deadline, Goal, Limits, RoleId, Seed, Source};
 use ludex_cli::session::{self, SessionConfig, SessionEnd};
 use ludex_cli::transcript::transcript_text;
 use ludex_csp::{SearchMethod, SolveOptions, Verdict};
@@ -26,9 +26,11 @@ use ludex_protocol::{Codebook, Info, Request, Term};
 use ludex_qcsp::Propagation;
 use ludex_record::{CommunityRecord, SeriesReport, TraceRecord, Transcript};
 use ludex_testkit::{agree, lanes_agree};
+use ludex_verify::{Certificate, Claim, Proof, Value};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::certificates;
 use super::generator::Generator;
 
 /// How far the inputs went.
@@ -78,6 +80,7 @@ impl Trial {
             Generator::Models => try_model(&text()),
             Generator::Xcsp3 => try_file(&text(), Format::Xcsp3),
             Generator::Qdimacs => try_file(&text(), Format::Qdimacs),
+            Generator::Certificates => try_certificate(&text()),
             Generator::Records => try_record(input),
             Generator::Messages => Ok(try_message(&text())),
             Generator::Http => self.try_http(input),
@@ -234,7 +237,10 @@ const MAX_NODES: u64 = 2000;
 fn try_problem(problem: Problem) -> Result<Depth, String> {
     let verdicts: [Option<Verdict>; 2] = match &problem {
         Problem::Plain(network) => {
-            [SearchMethod::ALL[0], SearchMethod::ALL[1]].map(|(_, method)| {
+            // The second is slow and simple, and proves both answers.
+            ["mac", "bt"].map(|name| {
+                let found = SearchMethod::ALL.into_iter().find(|it| it.0 == name);
+                let (_, method) = found.expect("a method");
                 let mut options = SolveOptions { method, ..SolveOptions::default() };
                 options.search.max_nodes = MAX_NODES;
                 options.search.deadline = Deadline::after(TIME);
@@ -278,6 +284,59 @@ fn try_problem(problem: Problem) -> Result<Depth, String> {
             Ok(Depth { n_accepted: 1, n_compared: usize::from(first == second) })
         }
         _ => Ok(Depth { n_accepted: 1, n_compared: 0 }),
+    }
+}
+
+/// Reads, writes and reads a certificate, and checks it. What is accepted must agree with the values of the
+/// game.
+fn try_certificate(text: &str) -> Result<Depth, String> {
+    let Ok(certificate) = Certificate::read(text) else { return Ok(Depth::default()) };
+    let again = Certificate::read(&certificate.to_string());
+    if again.as_ref() != Ok(&certificate) {
+        return Err("another certificate was read than written".into());
+    }
+    let limits = Limits { max_bytes: MEMORY, ..Limits::usual().until(Deadline::after(TIME)) };
+    let verdict = ludex_verify::verify(&certificate, &certificates::rules(), &limits);
+    let depth = Depth { n_accepted: 1, n_compared: 0 };
+    if verdict != ludex_verify::Verdict::Accepted {
+        return Ok(depth);
+    }
+    match certificate.proofs.iter().find(|proof| !is_true(&certificate, proof)) {
+        Some(proof) => Err(format!("a false claim was accepted: {}", proof.claim)),
+        None => Ok(Depth { n_compared: 1, ..depth }),
+    }
+}
+
+/// Returns whether a claim about the game of certificates is true, by arithmetic; true if the arithmetic does
+/// not know.
+fn is_true(certificate: &Certificate, proof: &Proof) -> bool {
+    let Some(winner) = winner(certificate.start.as_deref()) else { return true };
+    let value = |role: &str| Value::from(if role == winner { Goal::MAX } else { Goal::MIN });
+    match &proof.claim {
+        Claim::Plan(..) => false,
+        Claim::AtLeast(role, least) => value(role) >= *least,
+        Claim::AtMost(role, most) => value(role) <= *most,
+        Claim::Values(values) => *values == [value("left"), value("right")],
+    }
+}
+
+/// Returns who wins the game of certificates from a state: the role in control, unless the sum is 1 or 4.
+/// `None` for sets of fluents that are no state of the game.
+fn winner(start: Option<&[String]>) -> Option<&'static str> {
+    let (control, sum) = match start {
+        None => ("(control left)", "(sum 0)"),
+        Some([control, sum]) => (control.as_str(), sum.as_str()),
+        Some(_) => return None,
+    };
+    let (role, other) = match control {
+        "(control left)" => ("left", "right"),
+        "(control right)" => ("right", "left"),
+        _ => return None,
+    };
+    match sum {
+        "(sum 1)" | "(sum 4)" => Some(other),
+        "(sum 0)" | "(sum 2)" | "(sum 3)" => Some(role),
+        _ => None,
     }
 }
 
