@@ -4,7 +4,7 @@ use std::process::Command;
 
 use ludex_base::Seed;
 use ludex_testkit::command::{binary, check_refused, json, ludex, ludex_with, stderr, stdout};
-use ludex_tests::resume::{self, KillConfig};
+use ludex_tests::resume::{self, KillConfig, Work};
 
 const QUICK: [&str; 4] = ["--start-clock", "0.05", "--play-clock", "0.03"];
 
@@ -206,7 +206,7 @@ fn names_of_any_length_are_played() {
 fn a_killed_series_goes_on_where_it_was() {
     // `cargo experiment kills` does the same more often.
     for (verb, n_kills, n_matches) in [("match", 8, 20), ("referee", 4, 8)] {
-        let config = KillConfig { verb, n_kills, n_matches, seed: Seed(1) };
+        let config = KillConfig { work: Work::Verb(verb), n_kills, n_matches, seed: Seed(1) };
         let report = resume::run(&config, &mut |_| {});
         assert_eq!(report.n_kills, n_kills);
         let wrong = [report.n_lost, report.n_doubled, report.n_different];

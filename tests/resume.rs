@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,8 @@ use serde_json::Value;
 /// How often to kill which series.
 #[derive(Clone, Debug)]
 pub struct KillConfig {
-    /// The verb: `match` or `referee`.
-    pub verb: &'static str,
+    /// What is killed.
+    pub work: Work,
     /// The number of kills in total.
     pub n_kills: usize,
     /// The matches of a series.
@@ -22,6 +22,39 @@ pub struct KillConfig {
     /// The seed of the moments.
     pub seed: Seed,
 }
+
+/// Long work that goes on after a kill.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// A series of matches by this verb: `match` or `referee`.
+    Verb(&'static str),
+    /// The experiment `endings` on some games, by this program, which needs the public rulesheets.
+    Experiment(PathBuf),
+}
+
+impl Work {
+    /// Returns its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Work::Verb(verb) => verb,
+            Work::Experiment(_) => "experiment",
+        }
+    }
+}
+
+/// The games of the experiment.
+const GAMES: [&str; 10] = [
+    "ticTacToe",
+    "connectFour",
+    "breakthroughSmall",
+    "knightThrough",
+    "sheepAndWolf",
+    "blocker",
+    "nineBoardTicTacToe",
+    "eightPuzzle",
+    "tictactoe_3player",
+    "biddingTicTacToe",
+];
 
 /// What kills did to series of matches.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
@@ -47,59 +80,79 @@ pub struct KillReport {
 /// # Panics
 /// Panics if the command is not built or cannot write to the folder for temporary files.
 pub fn run(config: &KillConfig, on_series: &mut dyn FnMut(&KillReport)) -> KillReport {
-    let file = SeriesPath::new(config.verb, "jsonl");
-    let printed = SeriesPath::new(config.verb, "out");
+    let folder = Folder::new(config.work.name());
     let start = Instant::now();
-    let expected = result(config, spawn(config, None, &printed.0), &printed.0);
+    let expected = result(config, spawn(config, &folder, false), &folder);
     let time = start.elapsed();
     let mut rng = config.seed.rng();
     let mut report = KillReport::default();
     while report.n_kills < config.n_kills {
-        play_series(config, [&file.0, &printed.0], &expected, time, &mut rng, &mut report);
+        play_series(config, &folder, &expected, time, &mut rng, &mut report);
         on_series(&report);
     }
     report
 }
 
-/// A file for temporary use, removed on drop.
-struct SeriesPath(PathBuf);
+/// A folder for temporary use, removed on drop.
+struct Folder(PathBuf);
 
-impl SeriesPath {
-    fn new(verb: &str, ending: &str) -> Self {
-        let name = format!("ludex-resume-{verb}-{}.{ending}", std::process::id());
-        Self(std::env::temp_dir().join(name))
+impl Folder {
+    fn new(name: &str) -> Self {
+        let name = format!("ludex-resume-{name}-{}", std::process::id());
+        let folder = Self(std::env::temp_dir().join(name));
+        folder.clear();
+        folder
+    }
+
+    fn clear(&self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+        std::fs::create_dir_all(&self.0).expect("the folder for temporary files can be written");
+    }
+
+    /// The file that keeps what is finished.
+    fn kept(&self, work: &Work) -> PathBuf {
+        self.0.join(if matches!(work, Work::Verb(_)) {
+            "series.jsonl"
+        } else {
+            "endings.unfinished"
+        })
+    }
+
+    /// The file with the report of a complete series, or the table of the experiment.
+    fn result(&self, work: &Work) -> PathBuf {
+        self.0.join(if matches!(work, Work::Verb(_)) { "printed" } else { "endings.tsv" })
     }
 }
 
-impl Drop for SeriesPath {
+impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
 /// Plays one series to its end, with kills on the way.
 fn play_series(
     config: &KillConfig,
-    [file, printed]: [&Path; 2],
+    folder: &Folder,
     expected: &Value,
     time: Duration,
     rng: &mut Rng,
     report: &mut KillReport,
 ) {
-    let _ = std::fs::remove_file(file);
+    folder.clear();
     let mut kept = BTreeSet::new();
     loop {
-        let mut child = spawn(config, Some(file), printed);
+        let mut child = spawn(config, folder, true);
         std::thread::sleep(time.mul_f64(rng.below(1_000_000) as f64 / 1e6));
         if report.n_kills >= config.n_kills || is_over(&mut child) {
             report.n_series += 1;
-            report.n_different += usize::from(result(config, child, printed) != *expected);
-            check_file(file, &mut kept, report);
+            report.n_different += usize::from(result(config, child, folder) != *expected);
+            check_file(config, folder, &mut kept, report);
             return;
         }
         child.kill().and_then(|()| child.wait()).expect("the process can be killed");
         report.n_kills += 1;
-        check_file(file, &mut kept, report);
+        check_file(config, folder, &mut kept, report);
     }
 }
 
@@ -108,16 +161,30 @@ fn is_over(child: &mut Child) -> bool {
 }
 
 /// Compares the matches in the file with those that it held before.
-fn check_file(file: &Path, kept: &mut BTreeSet<u64>, report: &mut KillReport) {
+fn check_file(
+    config: &KillConfig,
+    folder: &Folder,
+    kept: &mut BTreeSet<String>,
+    report: &mut KillReport,
+) {
+    let file = folder.kept(&config.work);
+    // A complete experiment has a table, and removes the file.
+    let is_experiment = matches!(config.work, Work::Experiment(_));
+    if is_experiment && !file.exists() && folder.result(&config.work).exists() {
+        kept.clear();
+        return;
+    }
     let text = std::fs::read_to_string(file).unwrap_or_default();
     report.n_cut += usize::from(!text.is_empty() && !text.ends_with('\n'));
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
     let mut found = BTreeSet::new();
     for line in whole.lines().skip(1) {
         let row: Value = serde_json::from_str(line).expect("a whole line is JSON");
+        // A match has a number, and a part of an experiment a name.
         let row = &row["row"];
-        let number = row["number"].as_u64().or_else(|| row["report"]["number"].as_u64());
-        let is_new = found.insert(number.expect("a row has a number"));
+        let names = [&row["number"], &row["report"]["number"], &row[0]];
+        let name = names.into_iter().find(|name| !name.is_null()).expect("a row has a name");
+        let is_new = found.insert(name.to_string());
         report.n_doubled += usize::from(!is_new);
     }
     report.n_lost += kept.difference(&found).count();
@@ -126,34 +193,46 @@ fn check_file(file: &Path, kept: &mut BTreeSet<u64>, report: &mut KillReport) {
 }
 
 /// Starts a series that prints to a file: a report that fills a pipe would keep the process waiting.
-fn spawn(config: &KillConfig, file: Option<&Path>, printed: &Path) -> Child {
-    let output = File::create(printed).expect("the folder for temporary files can be written");
-    let count = config.n_matches.to_string();
-    let mut command = Command::new(binary());
-    command
-        .args([config.verb, "tictactoe", "--players", "uct,random", "--iterations", "40"])
-        .args(["--start-clock", "600", "--play-clock", "600", "--seed", "7", "--json"])
-        .args(["--count", &count])
-        .stdin(Stdio::null())
-        .stdout(output)
-        .stderr(Stdio::null());
-    if let Some(file) = file {
-        command.arg("--resume").arg("--output").arg(file);
-    }
-    command.spawn().expect("the command starts")
+fn spawn(config: &KillConfig, folder: &Folder, resumes: bool) -> Child {
+    let mut command = match &config.work {
+        Work::Verb(verb) => {
+            let count = config.n_matches.to_string();
+            let mut command = Command::new(binary());
+            command
+                .args([verb, "tictactoe", "--players", "uct,random", "--iterations", "40"])
+                .args(["--start-clock", "600", "--play-clock", "600", "--seed", "7", "--json"])
+                .args(["--count", &count]);
+            if resumes {
+                command.arg("--resume").arg("--output").arg(folder.kept(&config.work));
+            }
+            let printed = File::create(folder.result(&config.work));
+            command.stdout(printed.expect("the folder for temporary files can be written"));
+            command
+        }
+        Work::Experiment(program) => {
+            let mut command = Command::new(program);
+            command.arg("--folder").arg(&folder.0).args(resumes.then_some("--resume"));
+            command.arg("endings").args(GAMES);
+            command.args(["--playouts", "500", "--reasoner-seconds", "600"]);
+            command.stdout(Stdio::null());
+            command
+        }
+    };
+    command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().expect("the command starts")
 }
 
 /// Waits for the end of a process and returns what it reports, without times.
-fn result(config: &KillConfig, mut child: Child, printed: &Path) -> Value {
+fn result(config: &KillConfig, mut child: Child, folder: &Folder) -> Value {
     let status = child.wait().expect("the process ends");
     assert_eq!(status.code(), Some(0));
-    let text = std::fs::read_to_string(printed).expect("the report");
+    let text = std::fs::read_to_string(folder.result(&config.work)).expect("the report");
+    let Work::Verb(verb) = config.work else { return text.into() };
     let reports = text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON"));
     let mut reports: Vec<Value> = reports.collect();
     for report in &mut reports {
         forget_times(report);
     }
-    let n_matches = match config.verb {
+    let n_matches = match verb {
         "match" => reports[0]["matches"].as_array().map_or(0, Vec::len),
         _ => reports.len(),
     };

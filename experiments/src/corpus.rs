@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::{Args, FromArgMatches as _};
 use ludex_testkit::{RulesFile, corpus, in_parallel, workspace};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xtask::tools::{build_ludex, shared_folder};
 
@@ -34,6 +35,7 @@ struct Options {
 }
 
 /// The measurements of one rulesheet.
+#[derive(Serialize, Deserialize)]
 struct Row {
     name: String,
     gates: f64,
@@ -54,14 +56,16 @@ const LOAD_SECONDS: f64 = 0.5;
 fn measure_all(run: &Run, &Options { seconds }: &Options) -> Result<()> {
     let ludex = build_ludex()?;
     let games = corpus(&shared_folder()?);
+    let finished = run.finished("corpus", &format!("--seconds {seconds}"))?;
     let rows = in_parallel(&games, |rules| {
-        let row = measure(&ludex, rules, seconds);
+        let row = finished.part(&rules.name, || Ok(measure(&ludex, rules, seconds)))?;
         eprintln!(
             "{}\t{}\t{:?}\t{:?}\t{:?}",
             row.name, row.gates, row.first_playout, row.cursor, row.wide
         );
-        row
+        Ok(row)
     });
+    let rows = rows.into_iter().collect::<Result<Vec<Row>>>()?;
     let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.4}"));
     let mut tsv = run.rows(
         Form::Tsv,
@@ -102,6 +106,7 @@ fn measure_all(run: &Run, &Options { seconds }: &Options) -> Result<()> {
     }
     write!(markdown, "{}", others.text())?;
     run.write("corpus", &tsv, &markdown)?;
+    finished.remove()?;
     println!("{n_quick} of {} sheets ({share:.1} %) within {LOAD_SECONDS} s", rows.len());
     draw(&rows)
 }

@@ -9,9 +9,10 @@ use anyhow::{Result, bail};
 use clap::{Args, FromArgMatches as _};
 use ludex_base::{Deadline, Seed};
 use ludex_machine::PlayoutStyle;
-use ludex_testkit::statistics::{ChiSquare, Endings};
+use ludex_testkit::statistics::Endings;
 use ludex_testkit::{RulesFile, corpus, in_parallel};
 use ludex_tests::{machine, reasoner};
+use serde::{Deserialize, Serialize};
 use xtask::tools::{select, shared_folder};
 
 use crate::registry::Experiment;
@@ -66,14 +67,16 @@ const GAMES: &[&str] = &[
 /// The probability that some comparison fails although all engines are right.
 const LEVEL: f64 = 0.01;
 
+#[derive(Serialize, Deserialize)]
 struct Row {
     name: String,
     n_lanes: u64,
     n_cursor: u64,
     n_reasoner: u64,
     lengths: [f64; 3],
-    /// Goals and lengths in lanes compared with the cursor, then with the reasoner.
-    tests: [ChiSquare; 4],
+    /// The probabilities by the tests of goals and lengths in lanes, compared with the cursor and then with
+    /// the reasoner.
+    tests: [f64; 4],
 }
 
 /// Plays each game in lanes, on the cursor and by the reasoner and compares goals and lengths.
@@ -86,13 +89,16 @@ fn compare_all(run: &Run, options: &Options) -> Result<()> {
     let games = select(corpus(&shared_folder()?), &names)?;
     let level = LEVEL / (4 * games.len()) as f64;
     let time = Duration::from_secs(reasoner_seconds);
+    let settings = format!("--playouts {n_playouts} --reasoner-seconds {reasoner_seconds}");
+    let finished = run.finished("endings", &settings)?;
     let rows = in_parallel(&games, |rules| {
-        let row = compare(rules, n_playouts, time);
+        let row = finished.part(&rules.name, || Ok(compare(rules, n_playouts, time)))?;
         if let Some(row) = &row {
-            eprintln!("{}: {:?}", row.name, row.tests.map(|test| test.p));
+            eprintln!("{}: {:?}", row.name, row.tests);
         }
-        row
+        Ok(row)
     });
+    let rows = rows.into_iter().collect::<Result<Vec<Option<Row>>>>()?;
     let header = [
         "game",
         "lanes",
@@ -134,10 +140,10 @@ fn compare_all(run: &Run, options: &Options) -> Result<()> {
     );
     let mut n_wrong = 0;
     for row in rows.iter().flatten() {
-        n_wrong += row.tests.iter().filter(|test| test.p < level).count();
+        n_wrong += row.tests.iter().filter(|&&p| p < level).count();
         let counts = [row.n_lanes, row.n_cursor, row.n_reasoner].map(|n| n.to_string());
         let lengths = row.lengths.map(|length| format!("{length:.3}"));
-        let tests = row.tests.map(|test| format!("{:.4}", test.p));
+        let tests = row.tests.map(|p| format!("{p:.4}"));
         let of =
             |lengths: &[String]| [slice::from_ref(&row.name), &counts, lengths, &tests].concat();
         tsv.push(&of(&lengths));
@@ -147,6 +153,7 @@ fn compare_all(run: &Run, options: &Options) -> Result<()> {
     let n_rows = rows.iter().flatten().count();
     writeln!(markdown, "\n{n_wrong} of {} comparisons fail.", 4 * n_rows)?;
     run.write("endings", &tsv, &markdown)?;
+    finished.remove()?;
     println!("{n_wrong} of {} comparisons fail", 4 * n_rows);
     if n_wrong > 0 || n_rows < games.len() {
         bail!("{n_wrong} comparisons fail, {} games were not played", games.len() - n_rows);
@@ -174,6 +181,7 @@ fn compare(rules: &RulesFile, n_playouts: u64, time: Duration) -> Option<Row> {
             lanes.compare_lengths(&cursor),
             lanes.compare_goals(&by_rules),
             lanes.compare_lengths(&by_rules),
-        ],
+        ]
+        .map(|test| test.p),
     })
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::{Args, FromArgMatches as _};
 use ludex_testkit::{RulesFile, corpus, in_parallel};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xtask::tools::{build_ludex, shared_folder};
 
@@ -32,6 +33,7 @@ struct Options {
 }
 
 /// The result of one run of `ludex ground`.
+#[derive(Serialize, Deserialize)]
 struct Grounded {
     name: String,
     report: Option<Value>,
@@ -49,11 +51,13 @@ const MEGABYTES: f64 = 2_000.0;
 fn ground(run: &Run, &Options { seconds }: &Options) -> Result<()> {
     let ludex = build_ludex()?;
     let games = corpus(&shared_folder()?);
+    let finished = run.finished("ground", &format!("--seconds {seconds}"))?;
     let rows = in_parallel(&games, |rules| {
-        let row = ground_one(&ludex, rules, seconds);
+        let row = finished.part(&rules.name, || Ok(ground_one(&ludex, rules, seconds)))?;
         eprintln!("{}\t{:.2}\t{}", row.name, row.seconds, row.note);
-        row
+        Ok(row)
     });
+    let rows = rows.into_iter().collect::<Result<Vec<Grounded>>>()?;
     let number =
         |row: &Grounded, key: &str| row.report.as_ref().and_then(|report| report[key].as_f64());
     let is_within = |row: &&Grounded| {
@@ -94,6 +98,7 @@ fn ground(run: &Run, &Options { seconds }: &Options) -> Result<()> {
     }
     write!(markdown, "{}", beyond.text())?;
     run.write("ground", &tsv, &markdown)?;
+    finished.remove()?;
     println!(
         "{n_within} of {} within bounds, {n_stopped} stopped, {n_crashed} without report",
         rows.len()

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Args, FromArgMatches as _};
 use ludex_testkit::contained::{self, Ending, How};
 use ludex_testkit::hostile::{HostileSheet, sheets};
+use ludex_verify::rules_hash;
 use xtask::tools::build_ludex;
 
 use crate::registry::Experiment;
@@ -54,7 +55,7 @@ const BUDGETS: [Budget; 3] = [
     Budget { seconds: 10, megabytes: 1024 },
 ];
 
-/// A call of `ludex`. `FILE` stands for the path of the sheet.
+/// A call of `ludex`. `FILE` stands for the path of the sheet, and `CERTIFICATE` for that of a claim about it.
 struct Call {
     name: &'static str,
     args: &'static str,
@@ -77,6 +78,8 @@ const CALLS: &[Call] = &[
     call("trace-reasoner", "trace FILE --engine reasoner"),
     call("perft", "perft FILE --depth 3"),
     call("transcript", "transcript FILE --steps 10"),
+    call("solve", "solve FILE"),
+    call("verify", "verify CERTIFICATE FILE"),
     call("translate", "translate FILE"),
     call("translate-steps", "translate FILE --steps 3 --to text"),
     call("play-watched", "play FILE --role none --player random --move-time 0.1"),
@@ -118,7 +121,11 @@ fn try_all(run: &Run, options: &Options) -> Result<()> {
     ensure!(!sheets.is_empty(), "no sheet has such a name");
     let file = std::env::temp_dir().join(format!("ludex-hostile-{}.kif", std::process::id()));
     for sheet in &sheets {
-        fs::write(&file, sheet.bytes()).with_context(|| file.display().to_string())?;
+        let bytes = sheet.bytes();
+        fs::write(&file, &bytes).with_context(|| file.display().to_string())?;
+        let hash = rules_hash(&String::from_utf8_lossy(&bytes));
+        let claim = format!("ludex-certificate 1\nrules {hash}\nvalues 100\nend\n");
+        fs::write(certificate_of(&file), claim).with_context(|| file.display().to_string())?;
         for budget in &BUDGETS[..options.budgets.min(BUDGETS.len())] {
             for call in CALLS {
                 let is_wanted =
@@ -131,8 +138,14 @@ fn try_all(run: &Run, options: &Options) -> Result<()> {
             }
         }
     }
+    fs::remove_file(certificate_of(&file))?;
     fs::remove_file(&file)?;
     describe(run, &table)
+}
+
+/// The path of a claim about a sheet. The checker visits every state for it.
+fn certificate_of(file: &Path) -> PathBuf {
+    file.with_extension("certificate")
 }
 
 /// Runs a call, and returns the cells of its row.
@@ -174,8 +187,12 @@ fn run_call(
 ) -> Result<Ending> {
     let Budget { seconds, megabytes } = budget;
     let mut command = contained::within_address_space(ludex, (2 * megabytes) << 20);
-    let file = file.to_str().context("the folder for temporary files has no readable name")?;
-    command.args(args.split(' ').map(|word| if word == "FILE" { file } else { word }));
+    let certificate = certificate_of(file);
+    command.args(args.split(' ').map(|word| match word {
+        "FILE" => file.as_os_str(),
+        "CERTIFICATE" => certificate.as_os_str(),
+        word => word.as_ref(),
+    }));
     command.args(["--time", &seconds.to_string(), "--memory", &format!("{megabytes}MB")]);
     command.args(["--threads", "2"]);
     // On a busy machine a process waits most of the time.

@@ -1,9 +1,9 @@
-//! Is a finished match ever lost? Kills series of matches at random moments and resumes them.
+//! Is anything finished ever lost? Kills series of matches and an experiment at random moments and resumes them.
 
 use anyhow::{Result, ensure};
 use clap::{Args, FromArgMatches as _};
 use ludex_base::Seed;
-use ludex_tests::resume::{self, KillConfig};
+use ludex_tests::resume::{self, KillConfig, Work};
 use xtask::tools::build_ludex;
 
 use crate::registry::Experiment;
@@ -12,7 +12,7 @@ use crate::tables::Form;
 
 pub static EXPERIMENT: Experiment = Experiment {
     name: "kills",
-    question: "Does a series that is killed at random moments lose or repeat a finished match?",
+    question: "Does long work that is killed at random moments lose or repeat what is finished?",
     command: "cargo experiment kills",
     table: "kills.tsv, kills.md",
     options: Options::augment_args,
@@ -21,7 +21,7 @@ pub static EXPERIMENT: Experiment = Experiment {
 
 #[derive(Args)]
 struct Options {
-    /// Kills of each verb
+    /// Kills of each kind of work
     #[arg(long, default_value_t = 200)]
     kills: usize,
     /// Matches of a series
@@ -32,22 +32,24 @@ struct Options {
     seed: u64,
 }
 
-/// Kills series of both verbs, writes the counts, and fails if something was lost.
+/// Kills series of both verbs and an experiment, writes the counts, and fails if something was lost.
 fn kill_all(run: &Run, options: &Options) -> Result<()> {
     build_ludex()?;
-    let columns = ["verb", "kills", "series", "kept", "cut", "lost", "doubled", "different"];
+    let columns = ["work", "kills", "series", "kept", "cut", "lost", "doubled", "different"];
     let mut tsv = run.rows(Form::Tsv, &columns);
     let mut markdown = run.rows(Form::Markdown, &columns);
     let mut n_wrong = 0;
-    for verb in ["match", "referee"] {
+    let program = std::env::current_exe()?;
+    for work in [Work::Verb("match"), Work::Verb("referee"), Work::Experiment(program)] {
+        let name = work.name();
         let config = KillConfig {
-            verb,
+            work,
             n_kills: options.kills,
             n_matches: options.count,
             seed: Seed(options.seed),
         };
         let found = resume::run(&config, &mut |so_far| {
-            eprintln!("{verb}: {} kills, {} series", so_far.n_kills, so_far.n_series);
+            eprintln!("{name}: {} kills, {} series", so_far.n_kills, so_far.n_series);
         });
         let counts = [
             found.n_kills,
@@ -59,7 +61,7 @@ fn kill_all(run: &Run, options: &Options) -> Result<()> {
             found.n_different,
         ];
         let cells: Vec<String> =
-            [verb.to_string()].into_iter().chain(counts.map(|count| count.to_string())).collect();
+            [name.to_string()].into_iter().chain(counts.map(|count| count.to_string())).collect();
         tsv.push(&cells);
         markdown.push(&cells);
         n_wrong += found.n_lost + found.n_doubled + found.n_different;
@@ -67,15 +69,16 @@ fn kill_all(run: &Run, options: &Options) -> Result<()> {
     let Options { kills, count, seed } = options;
     let report = format!(
         "# Killed series\n\n{}: series of {count} matches of tic-tac-toe between `uct` with 40 iterations \
-         and `random`, killed by signal 9 at random moments and resumed until they were complete.\n\n{}\n\
-         *kept* counts finished matches found in files, *cut* files whose last line was incomplete, *lost* \
-         and *doubled* matches that were missing or twice in a file later, *different* complete series \
-         whose report differed from that of a run without kills.\n",
+         and `random`, and the experiment `endings` on ten games, killed by signal 9 at random moments and \
+         resumed until they were complete.\n\n{}\n\
+         *kept* counts finished matches and games found in files, *cut* files whose last line was incomplete, \
+         *lost* and *doubled* those that were missing or twice in a file later, *different* complete series \
+         whose report or table differed from that of a run without kills.\n",
         run.made_by(&format!("kills --kills {kills} --count {count} --seed {seed}")),
         markdown.text(),
     );
     print!("{report}");
     run.write("kills", &tsv, &report)?;
-    ensure!(n_wrong == 0, "matches were lost, doubled or different");
+    ensure!(n_wrong == 0, "something was lost, doubled or different");
     Ok(())
 }

@@ -6,11 +6,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Arg, Command, value_parser};
+use clap::{Arg, ArgAction, Command, value_parser};
 
 mod registry;
 mod run; // the folder and the commit of a run
 mod tables; // tables written at once, and tables that grow
+mod finished; // the parts of a table that is written at once
 mod published; // published figures of other systems
 mod command; // runs of `ludex`
 mod matches; // matches between players
@@ -56,7 +57,8 @@ fn main() -> ExitCode {
         .iter()
         .find(|experiment| experiment.name == name)
         .expect("every subcommand is an experiment");
-    let run = Run::new(given.get_one::<PathBuf>("folder").map(PathBuf::as_path));
+    let folder = given.get_one::<PathBuf>("folder").map(PathBuf::as_path);
+    let run = Run::new(folder, given.get_flag("resume"));
     match (experiment.run)(&run, options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -72,6 +74,10 @@ fn cli() -> Command {
         .value_name("FOLDER")
         .value_parser(value_parser!(PathBuf))
         .help("Read and write tables in this folder of benches/runs, not in today's");
+    let resume = Arg::new("resume")
+        .long("resume")
+        .action(ArgAction::SetTrue)
+        .help("Go on with the run that was stopped in this folder");
     let subcommand = |experiment: &Experiment| {
         let Experiment { name, question, command, table, options, .. } = experiment;
         let about = format!("{question}\n\n`{command}` writes {table}");
@@ -81,6 +87,7 @@ fn cli() -> Command {
         .bin_name("cargo experiment")
         .about("Run an experiment; without a name, list them")
         .arg(folder)
+        .arg(resume)
         .subcommands(EXPERIMENTS.iter().map(|experiment| subcommand(experiment)))
 }
 

@@ -94,12 +94,17 @@ fn suite(run: &Run, &Options { seconds }: &Options) -> Result<()> {
          `2 threads` is `playouts_per_second` of `--machine wide --threads 2` divided by that of one thread.\n\n",
         run.made_by(&format!("playouts --seconds {seconds}")),
     );
+    let finished = run.finished("playouts", &format!("--seconds {seconds}"))?;
     let (mut product, mut n_rows) = (0.0, 0);
     for &(game, target) in SUITE {
         let rules = shared.join("games").join(format!("{game}.kif"));
-        let one = bench(&ludex, &rules, "circuit", seconds, 1)?;
-        let wide = bench(&ludex, &rules, "wide", seconds, 1)?;
-        let two = bench(&ludex, &rules, "wide", seconds, 2)?;
+        let [one, wide, two] = finished.part(game, || {
+            Ok([
+                bench(&ludex, &rules, "circuit", seconds, 1)?,
+                bench(&ludex, &rules, "wide", seconds, 1)?,
+                bench(&ludex, &rules, "wide", seconds, 2)?,
+            ])
+        })?;
         let rate = |report: &Value| report["playouts_per_cpu_second"].as_f64().unwrap_or(0.0);
         let wall = |report: &Value| report["playouts_per_second"].as_f64().unwrap_or(0.0);
         let scaling = wall(&two) / wall(&wide);
@@ -128,7 +133,8 @@ fn suite(run: &Run, &Options { seconds }: &Options) -> Result<()> {
     let mean = f64::exp(product / f64::from(n_rows));
     writeln!(markdown, "\nGeometric mean of `wide to ggplib` over its {n_rows} rows: {mean:.1}.")?;
     println!("geometric mean of wide to ggplib: {mean:.1}");
-    run.write("playouts", &tsv, &markdown)
+    run.write("playouts", &tsv, &markdown)?;
+    finished.remove()
 }
 
 /// Measures one rulesheet on one engine, and returns the report of `ludex bench`.

@@ -45,6 +45,7 @@ fn reasoner(run: &Run, &Options { seconds }: &Options) -> Result<()> {
          The column `prover` is `ggpbase_prover` of the published speeds, measured on a machine of the same kind.\n\n",
         run.made_by(&format!("reasoner --seconds {seconds}")),
     );
+    let finished = run.finished("reasoner", &format!("--seconds {seconds}"))?;
     let (mut n_twice, mut n_games) = (0, 0);
     for (game, prover) in provers {
         let path = shared.join("games").join(format!("{game}.kif")).display().to_string();
@@ -60,9 +61,10 @@ fn reasoner(run: &Run, &Options { seconds }: &Options) -> Result<()> {
             &time,
             "--json",
         ];
-        let text = run_for(&ludex, &args, Duration::from_secs_f64(20.0 * seconds + 60.0));
-        let report: Value =
-            text.ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let report: Value = finished.part(game, || {
+            let text = run_for(&ludex, &args, Duration::from_secs_f64(20.0 * seconds + 60.0));
+            Ok(text.ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+        })?;
         let speed = report["playouts_per_cpu_second"].as_f64().unwrap_or(0.0);
         let ratio = speed / prover;
         n_games += 1;
@@ -80,6 +82,7 @@ fn reasoner(run: &Run, &Options { seconds }: &Options) -> Result<()> {
         "\nThe reasoner is at least twice as fast in {n_twice} of {n_games} games."
     )?;
     run.write("reasoner", &tsv, &markdown)?;
+    finished.remove()?;
     println!("{n_twice} of {n_games} at least twice as fast");
     Ok(())
 }

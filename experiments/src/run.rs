@@ -7,20 +7,23 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use ludex_testkit::workspace;
 
+use crate::finished::Finished;
 use crate::tables::{Form, Rows};
 
 /// The folder and the commit that all tables of a run share.
 pub struct Run {
     folder: PathBuf,
     commit: String,
+    resumes: bool,
 }
 
 impl Run {
-    /// A run that writes to a folder of `benches/runs`; by default that of today and this machine.
-    pub fn new(folder: Option<&Path>) -> Self {
+    /// A run that writes to a folder of `benches/runs`; by default that of today and this machine. It may go
+    /// on with one that was stopped there.
+    pub fn new(folder: Option<&Path>, resumes: bool) -> Self {
         let today = format!("{}-{}", today(), machine());
         let folder = workspace().join("benches/runs").join(folder.unwrap_or(Path::new(&today)));
-        Self { folder, commit: commit().unwrap_or_else(|| "unknown".into()) }
+        Self { folder, commit: commit().unwrap_or_else(|| "unknown".into()), resumes }
     }
 
     /// The folder, created if it does not exist.
@@ -38,6 +41,12 @@ impl Run {
     pub fn made_by(&self, experiment: &str) -> String {
         let (commit, processor) = (&self.commit, processor());
         format!("Made by `cargo experiment {experiment}` at commit `{commit}` on {processor}")
+    }
+
+    /// The finished parts of an experiment, whose results depend on these options and the commit.
+    pub fn finished(&self, experiment: &str, options: &str) -> Result<Finished> {
+        let settings = format!("{experiment} {options} at commit {}", self.commit);
+        Finished::open(&self.folder()?, experiment, &settings, self.resumes)
     }
 
     /// A table whose last column is the commit of this run.

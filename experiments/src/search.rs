@@ -10,6 +10,7 @@ use ludex_pipeline::{Engine, EngineChoice};
 use ludex_search::{SearchLimits, SearchSpec, Searchable};
 use ludex_testkit::library;
 use ludex_tests::load_for;
+use serde::{Deserialize, Serialize};
 use xtask::tools::select_corpus;
 
 use crate::registry::Experiment;
@@ -46,9 +47,10 @@ const LIBRARY_GAMES: &[&str] = &["chess"];
 const SEARCHES: &[&str] = &["uct", "uct-leaf", "uct-lanes:leaves=256"];
 
 /// One search of one game.
+#[derive(Serialize, Deserialize)]
 struct Row {
     game: String,
-    search: &'static str,
+    search: String,
     n_threads: usize,
     iterations: f64,
     playouts: f64,
@@ -76,6 +78,7 @@ fn measure_all(run: &Run, Options { seconds, games, searches }: &Options) -> Res
         files.extend(select_corpus(&public)?);
     }
     files.extend(library().into_iter().filter(|rules| own.contains(&rules.name)));
+    let finished = run.finished("search", &format!("--seconds {seconds}"))?;
     let mut rows = Vec::new();
     for rules in files {
         let loaded = load_for(&rules, EngineChoice::Wide)
@@ -86,7 +89,9 @@ fn measure_all(run: &Run, Options { seconds, games, searches }: &Options) -> Res
                 continue;
             }
             for n_threads in [1, 2] {
-                let row = measure(&rules.name, &machine, search, n_threads, seconds)?;
+                let part = format!("{} {search} {n_threads}", rules.name);
+                let row = finished
+                    .part(&part, || measure(&rules.name, &machine, search, n_threads, seconds))?;
                 eprintln!(
                     "{}\t{}\t{}\t{:.0} iterations and {:.0} playouts a CPU second",
                     row.game,
@@ -99,13 +104,16 @@ fn measure_all(run: &Run, Options { seconds, games, searches }: &Options) -> Res
             }
         }
     }
-    if is_partial { Ok(()) } else { write(run, &rows, seconds) }
+    if !is_partial {
+        write(run, &rows, seconds)?;
+    }
+    finished.remove()
 }
 
 fn measure<G: Searchable>(
     name: &str,
     game: &G,
-    search: &'static str,
+    search: &str,
     n_threads: usize,
     seconds: f64,
 ) -> Result<Row> {
@@ -126,7 +134,7 @@ fn measure<G: Searchable>(
     ensure!(report.n_playouts > 0, "no playout of {name} ended");
     Ok(Row {
         game: name.into(),
-        search,
+        search: search.into(),
         n_threads,
         iterations: report.n_iterations as f64,
         playouts: report.n_playouts as f64,
@@ -158,7 +166,7 @@ fn write(run: &Run, rows: &[Row], seconds: f64) -> Result<()> {
         let speedup = row.n_threads as f64 * row.per_cpu_second() / single.per_cpu_second();
         tsv.push(&[
             row.game.clone(),
-            row.search.into(),
+            row.search.clone(),
             row.n_threads.to_string(),
             format!("{:.0}", row.per_cpu_second()),
             format!("{:.0}", row.playouts / row.cpu_seconds),

@@ -95,47 +95,56 @@ fn solve(run: &Run, Options { games, seconds }: &Options) -> Result<()> {
             "machine / network",
         ],
     );
+    let finished = run.finished("solve", &format!("--seconds {seconds}"))?;
     for name in &names {
-        let rules = RulesFile { name: name.clone(), path: find_game(name)? };
-        let Some(machine) = machine(&rules) else {
-            eprintln!("{name} can't be grounded");
-            continue;
-        };
-        let template = encode(machine.circuit(), &EncodeConfig::default())?;
-        let states = some_states(&machine);
-        let mut steps = Steps::new(&template)?;
-        let network = measure(&states, seconds, |state| {
-            let mut n_solutions = 0;
-            if steps.inject(state) {
-                steps.for_each_solution(&mut |_| {
-                    n_solutions += 1;
-                    true
-                });
-            }
-            steps.take_back();
-            n_solutions
-        });
-        let mut cursor = machine.cursor();
-        let expansion = measure(&states, seconds, |state| expand(&machine, &mut cursor, state));
-        let (solved, expanded) = (network.states_a_second, expansion.states_a_second);
-        assert_eq!(network.n_round, expansion.n_round, "{name}: solutions and successors");
-        let a_state = network.n_round as f64 / states.len() as f64;
-        let n_variables = template.network.variables().len();
-        let solutions = solved * a_state;
-        let whole = |number: f64| format!("{number:.0}");
-        let mut cells = vec![name.clone(), n_variables.to_string(), format!("{a_state:.1}")];
-        cells.extend([solved, solutions, expanded].map(whole));
+        let Some(mut cells) = finished.part(name, || compare(name, seconds))? else { continue };
+        let ratio = cells.pop().expect("the last cell");
         tsv.push(&cells);
-        cells.push(format!("{:.1}", expanded / solved));
+        cells.push(ratio);
         table.push(&cells);
-        eprintln!("{name}: {solved:.0} solved a second, {expanded:.0} expanded");
     }
     write!(markdown, "{}", table.text())?;
     if games.is_empty() {
         run.write("solve", &tsv, &markdown)?;
     }
     print!("{markdown}");
-    Ok(())
+    finished.remove()
+}
+
+/// Measures a game; returns the cells of its row, or nothing if the game can't be grounded.
+fn compare(name: &str, seconds: f64) -> Result<Option<Vec<String>>> {
+    let rules = RulesFile { name: name.into(), path: find_game(name)? };
+    let Some(machine) = machine(&rules) else {
+        eprintln!("{name} can't be grounded");
+        return Ok(None);
+    };
+    let template = encode(machine.circuit(), &EncodeConfig::default())?;
+    let states = some_states(&machine);
+    let mut steps = Steps::new(&template)?;
+    let network = measure(&states, seconds, |state| {
+        let mut n_solutions = 0;
+        if steps.inject(state) {
+            steps.for_each_solution(&mut |_| {
+                n_solutions += 1;
+                true
+            });
+        }
+        steps.take_back();
+        n_solutions
+    });
+    let mut cursor = machine.cursor();
+    let expansion = measure(&states, seconds, |state| expand(&machine, &mut cursor, state));
+    let (solved, expanded) = (network.states_a_second, expansion.states_a_second);
+    assert_eq!(network.n_round, expansion.n_round, "{name}: solutions and successors");
+    let a_state = network.n_round as f64 / states.len() as f64;
+    let n_variables = template.network.variables().len();
+    let solutions = solved * a_state;
+    let whole = |number: f64| format!("{number:.0}");
+    let mut cells = vec![name.into(), n_variables.to_string(), format!("{a_state:.1}")];
+    cells.extend([solved, solutions, expanded].map(whole));
+    cells.push(format!("{:.1}", expanded / solved));
+    eprintln!("{name}: {solved:.0} solved a second, {expanded:.0} expanded");
+    Ok(Some(cells))
 }
 
 /// The initial state and random other states that are not terminal.

@@ -54,24 +54,29 @@ fn translate(run: &Run, &Options { seconds }: &Options) -> Result<()> {
     let ludex = build_ludex()?;
     let shared = shared_folder()?;
     let mut rows = published_rows()?;
-    for row in &mut rows {
+    let finished = run.finished("translate", &format!("--seconds {seconds}"))?;
+    for (idx, row) in rows.iter_mut().enumerate() {
         let path = shared.join("games").join(format!("{}.kif", row.game)).display().to_string();
         let time = seconds.to_string();
         let args = ["translate", &path, "--json", "--time", &time, "--memory", "4GB"];
         // `--time` bounds grounding and translating separately.
-        match run_for(&ludex, &args, Duration::from_secs(3 * seconds + 30)) {
-            Err(note) => row.note = note,
+        let translate = || match run_for(&ludex, &args, Duration::from_secs(3 * seconds + 30)) {
+            Err(note) => (None, note),
             Ok(text) => match serde_json::from_str::<Value>(&text) {
-                Ok(report) if report["ok"] != false => row.report = Some(report),
-                Ok(report) => row.note = report["error"].as_str().unwrap_or("no report").into(),
-                Err(_) => row.note = "no report".into(),
+                Ok(report) if report["ok"] != false => (Some(report), String::new()),
+                Ok(report) => (None, report["error"].as_str().unwrap_or("no report").into()),
+                Err(_) => (None, "no report".into()),
             },
-        }
+        };
+        // A game may be in several tables.
+        let part = format!("{idx} {}", row.game);
+        (row.report, row.note) = finished.part(&part, || Ok(translate()))?;
         let time =
             row.report.as_ref().map_or("-".into(), |report| report["cpu_seconds"].to_string());
         eprintln!("{}\t{time}\t{}", row.game, row.note);
     }
-    write_table(run, &rows, seconds)
+    write_table(run, &rows, seconds)?;
+    finished.remove()
 }
 
 fn published_rows() -> Result<Vec<Row>> {
