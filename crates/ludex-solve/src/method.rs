@@ -21,6 +21,8 @@ pub enum Method {
     Graph,
     /// Alpha-beta for two roles; see [`crate::duel`].
     AlphaBeta,
+    /// Proof-number search for two roles; see [`crate::duel`].
+    ProofNumber,
 }
 
 /// All methods, in the order of the help text.
@@ -33,6 +35,7 @@ pub static METHODS: &[Method] = &[
     Method::AStar,
     Method::Graph,
     Method::AlphaBeta,
+    Method::ProofNumber,
 ];
 
 impl Method {
@@ -47,6 +50,7 @@ impl Method {
             Method::Breadth => "breadth",
             Method::Graph => "graph",
             Method::AlphaBeta => "alphabeta",
+            Method::ProofNumber => "proof-number",
         }
     }
 
@@ -61,6 +65,7 @@ impl Method {
             Method::Breadth => "visit the states of a puzzle in the order of their distance",
             Method::Graph => "list all states, and find winning regions or induce backward",
             Method::AlphaBeta => "ask what a role can force, depth first with a table",
+            Method::ProofNumber => "ask what a role can force, where a proof looks smallest",
         }
     }
 
@@ -74,7 +79,7 @@ impl Method {
             | Method::Unrolled
             | Method::AStar => kind == Kind::Puzzle,
             Method::Graph => matches!(kind, Kind::Duel | Kind::Many | Kind::Chance),
-            Method::AlphaBeta => kind == Kind::Duel,
+            Method::AlphaBeta | Method::ProofNumber => kind == Kind::Duel,
         }
     }
 

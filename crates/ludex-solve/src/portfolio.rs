@@ -7,6 +7,7 @@ use ludex_base::{Limits, StopReason};
 use ludex_game::Describe;
 
 use crate::duel;
+use crate::duel::alphabeta::OpenQuestion;
 use crate::method::{METHODS, Method};
 use crate::problem::{Kind, Problem};
 use crate::progress::Progress;
@@ -51,7 +52,8 @@ impl Default for SolveOptions {
 /// limit is reached, or no method is left.
 ///
 /// Each thread runs one method after the other. A method that starts gets an equal share of the
-/// remaining time, so that what one leaves is there for the others.
+/// remaining time, so that what one leaves is there for the others. A thread that has no method left
+/// helps with the questions of alpha-beta.
 pub fn solve<G: Describe>(
     problem: &Problem<'_, G>,
     options: &SolveOptions,
@@ -62,24 +64,36 @@ pub fn solve<G: Describe>(
     let mut methods: Vec<Method> =
         if options.methods.is_empty() { usual.collect() } else { options.methods.clone() };
     methods.retain(|method| method.fits(problem.kind()));
-    let n_threads = options.n_threads.clamp(1, methods.len().max(1));
+    if options.methods.is_empty() && !duel::suits_proof_numbers(problem) {
+        methods.retain(|&method| method != Method::ProofNumber);
+    }
+    // A thread without a method helps alpha-beta.
+    let open_question = OpenQuestion::default();
+    let has_help = methods.contains(&Method::AlphaBeta);
+    let n_methods = methods.len().max(1);
+    let n_threads = options.n_threads.clamp(1, if has_help { usize::MAX } else { n_methods });
+    let n_running = n_threads.min(n_methods);
     let stopped: Mutex<Option<StopReason>> = Mutex::new(None);
     let next = AtomicUsize::new(0);
     let work = || {
         loop {
             let idx = next.fetch_add(1, Relaxed);
             let Some(&method) = methods.get(idx) else { break };
-            let part = (n_threads as f64 / (methods.len() - idx) as f64).min(1.0);
+            let part = (n_running as f64 / (methods.len() - idx) as f64).min(1.0);
             let deadline = progress.until_settled(&options.limits.deadline.part(part));
             if progress.is_settled() || deadline.reached() {
                 break;
             }
-            let max_bytes = options.limits.max_bytes / n_threads as u64;
+            let max_bytes = options.limits.max_bytes / n_running as u64;
             let limits = Limits { deadline, max_bytes, ..options.limits.clone() };
             let options = SolveOptions { limits, ..options.clone() };
-            let reason = run(method, problem, &options, progress);
+            let reason = run(method, problem, &options, progress, &open_question);
             let mut stopped = stopped.lock().expect("no method panics here");
             *stopped = reason.or(*stopped);
+        }
+        if has_help {
+            let deadline = progress.until_settled(&options.limits.deadline);
+            duel::alphabeta::help(problem, deadline, progress, &open_question);
         }
     };
     if n_threads == 1 {
@@ -90,7 +104,7 @@ pub fn solve<G: Describe>(
         });
     }
     if options.wants_shortest && problem.kind() == Kind::Puzzle {
-        run(Method::AStar, problem, options, progress);
+        run(Method::AStar, problem, options, progress, &open_question);
     }
     let solution = progress.solution();
     let stopped = stopped.into_inner().expect("no method panics here");
@@ -104,6 +118,7 @@ fn run<G: Describe>(
     problem: &Problem<'_, G>,
     options: &SolveOptions,
     progress: &Progress,
+    open_question: &OpenQuestion,
 ) -> Option<StopReason> {
     match method {
         Method::Placement => puzzle::placement::search(problem, options, progress),
@@ -113,6 +128,7 @@ fn run<G: Describe>(
         Method::AStar => puzzle::best_first::search(problem, Order::Shortest, options, progress),
         Method::Breadth => puzzle::breadth::search(problem, options, progress),
         Method::Graph => duel::enumeration::search(problem, options, progress),
-        Method::AlphaBeta => duel::alphabeta::search(problem, options, progress),
+        Method::AlphaBeta => duel::alphabeta::search(problem, options, progress, open_question),
+        Method::ProofNumber => duel::proof_number::search(problem, options, progress),
     }
 }

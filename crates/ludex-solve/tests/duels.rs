@@ -1,10 +1,7 @@
 //! Known values of games for two roles and more, each with a certificate that the checker accepts
 //! and mutations of it that the checker refutes.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-
-use ludex_base::{Deadline, Goal, Limits, RoleId, Seed, Source};
+use ludex_base::{Goal, Limits, RoleId, Seed, Source};
 use ludex_game::{Cursor, Game, JointMoves};
 use ludex_machine::Machine;
 use ludex_pipeline::{Engine, LoadOptions, load};
@@ -14,7 +11,7 @@ use ludex_testkit::exact::Exact;
 use ludex_testkit::random_game::{RandomGame, RandomGameConfig};
 use ludex_verify::{Certificate, Claim, Proof, Verdict, rules_hash, verify};
 
-const BOTH: &[Method] = &[Method::Graph, Method::AlphaBeta];
+const DUELS: &[Method] = &[Method::Graph, Method::AlphaBeta, Method::ProofNumber];
 
 fn machine(rules: &str) -> Machine {
     let loaded = load(Source::new("rules", rules), &LoadOptions::default()).expect("good rules");
@@ -125,7 +122,7 @@ fn is_weaker(one: &Certificate, other: &Certificate) -> bool {
 #[test]
 fn tic_tac_toe_is_a_draw() {
     let rules = library("tictactoe");
-    check(&rules, BOTH, &[50, 50]);
+    check(&rules, DUELS, &[50, 50]);
     let solution = solved(&rules, &[Method::Graph]);
     assert_eq!(solution.n_states, 5_478);
     assert_eq!(solution.line.len(), 9);
@@ -160,7 +157,7 @@ fn nim_is_won_by_the_sum_without_carrying() {
     for heaps in [&[2][..], &[2, 2], &[1, 2], &[1, 2, 3], &[2, 3, 3], &[1, 3, 3, 1], &[3, 4, 5]] {
         let is_won = heaps.iter().fold(0, |sum, size| sum ^ size) != 0;
         let values = if is_won { [100, 0] } else { [0, 100] };
-        check(&nim(heaps), BOTH, &values);
+        check(&nim(heaps), DUELS, &values);
     }
 }
 
@@ -194,9 +191,9 @@ fn chomp(n_columns: usize, n_rows: usize) -> String {
 #[test]
 fn the_first_role_wins_chomp_unless_there_is_one_square() {
     for (n_columns, n_rows) in [(1, 2), (2, 2), (3, 2), (3, 3), (4, 3)] {
-        check(&chomp(n_columns, n_rows), BOTH, &[100, 0]);
+        check(&chomp(n_columns, n_rows), DUELS, &[100, 0]);
     }
-    for method in BOTH {
+    for method in DUELS {
         check_values(&solved(&chomp(1, 1), &[*method]), &[0, 100]);
     }
 }
@@ -215,9 +212,11 @@ fn connect_four(n_columns: usize, n_rows: usize) -> String {
 #[test]
 fn connect_four_on_four_columns_and_rows_is_a_draw() {
     let rules = connect_four(4, 4);
-    let solution = solved(&rules, &[Method::AlphaBeta]);
-    check_values(&solution, &[50, 50]);
-    assert_eq!(judge(&rules, &certificate(&rules, &solution)), Verdict::Accepted);
+    for method in [Method::AlphaBeta, Method::ProofNumber] {
+        let solution = solved(&rules, &[method]);
+        check_values(&solution, &[50, 50]);
+        assert_eq!(judge(&rules, &certificate(&rules, &solution)), Verdict::Accepted);
+    }
     let solution = solved(&rules, &[Method::Graph]);
     check_values(&solution, &[50, 50]);
     assert_eq!(solution.n_states, 161_029);
@@ -271,7 +270,7 @@ const ROUND: &str = "(role walker) (role waiter) (init (at 0)) (init (turn walke
 
 #[test]
 fn play_that_never_ends_leaves_the_value_open() {
-    for methods in [&BOTH[..1], &BOTH[1..], BOTH] {
+    for methods in [&DUELS[..1], &DUELS[1..2], &DUELS[2..], DUELS] {
         let solution = solved(ROUND, methods);
         assert!(!solution.is_solved(), "{:?}", solution.bounds);
         assert!(solution.proofs.is_empty());
@@ -293,7 +292,7 @@ fn values_agree_with_the_plainest_algorithm() {
         let game = RandomGame::new(config, Seed(idx));
         let exact = Exact::new(&game, RoleId::new(0), 10_000).values(game.cursor().state());
         let exact = exact.expect("the game is small");
-        let methods = if has_chance { &BOTH[..1] } else { BOTH };
+        let methods = if has_chance { &DUELS[..1] } else { DUELS };
         for &method in methods {
             let options = SolveOptions { methods: vec![method], ..SolveOptions::default() };
             let solution = solve(&Problem::initial(&game), &options, &Progress::new());
@@ -309,7 +308,7 @@ fn values_agree_with_the_plainest_algorithm() {
             n_compared += 1;
         }
     }
-    assert!(n_compared > 150, "{n_compared}");
+    assert!(n_compared > 200, "{n_compared}");
 }
 
 #[test]
@@ -328,21 +327,86 @@ fn a_stop_leaves_bounds_that_contain_the_value() {
         n_stopped += usize::from(!solution.is_solved());
     }
     assert!(n_stopped > 50, "{n_stopped}");
-    // After each answer of alpha-beta.
-    for n_answers in 1..4 {
-        let flag = Arc::new(AtomicBool::new(false));
-        let (set, left) = (Arc::clone(&flag), AtomicUsize::new(n_answers));
-        let progress = Progress::with_listener(move |_| {
-            if left.fetch_sub(1, Relaxed) == 1 {
-                set.store(true, Relaxed);
+}
+
+#[test]
+fn a_stop_after_any_number_of_nodes_leaves_bounds_that_contain_the_value() {
+    let mut rng = Seed(20).rng();
+    let mut n_stopped = 0;
+    for (rules, value) in [(library("tictactoe"), 50), (nim(&[3, 4, 5]), 100), (chomp(4, 3), 100)] {
+        let game = machine(&rules);
+        let problem = Problem::initial(&game).with_circuit(game.circuit());
+        let value = Goal::new(value).expect("a goal");
+        for &method in &DUELS[1..] {
+            let whole = solved(&rules, &[method]).n_nodes;
+            for _ in 0..20 {
+                let max_nodes = 1 + rng.below(whole as usize) as u64;
+                let options =
+                    SolveOptions { methods: vec![method], max_nodes, ..SolveOptions::default() };
+                let solution = solve(&problem, &options, &Progress::new());
+                assert!(solution.bounds[0].contains(value), "{method:?} after {max_nodes}");
+                let rest = Goal::new(100 - u32::from(value.value())).expect("a goal");
+                assert!(solution.bounds[1].contains(rest), "{method:?} after {max_nodes}");
+                n_stopped += usize::from(!solution.is_solved());
             }
-        });
-        let limits = Limits::usual().until(Deadline::never().or_when(flag));
-        let methods = vec![Method::AlphaBeta];
-        let options = SolveOptions { limits, methods, ..SolveOptions::default() };
-        let solution = solve(&problem, &options, &progress);
-        assert!(solution.bounds.iter().all(|it| it.contains(draw)));
+        }
     }
+    assert!(n_stopped > 50, "{n_stopped}");
+}
+
+/// A chase on a random graph: the hunter catches the fox, or the fox reaches its den, or they go on
+/// for ever.
+fn chase(seed: u64) -> String {
+    let mut rng = Seed(seed).rng();
+    let n_places = 4 + rng.below(5);
+    let mut rules = String::from(
+        "(role fox) (role hunter) (other fox hunter) (other hunter fox)
+        (<= (legal ?r (go ?y)) (true (turn ?r)) (true (at ?r ?x)) (path ?x ?y))
+        (<= (legal ?r wait) (true (turn ?s)) (other ?s ?r))
+        (<= (next (at ?r ?y)) (does ?r (go ?y)))
+        (<= (next (at ?r ?x)) (true (at ?r ?x)) (true (turn ?s)) (other ?s ?r))
+        (<= (next (turn ?s)) (true (turn ?r)) (other ?r ?s))
+        (<= caught (true (at fox ?x)) (true (at hunter ?x)))
+        (<= home (true (at fox 0)) (not caught))
+        (<= terminal caught) (<= terminal home)
+        (<= (goal fox 100) home) (<= (goal hunter 0) home)
+        (<= (goal fox 0) (not home)) (<= (goal hunter 100) (not home))
+        (init (at fox 1)) (init (at hunter 2)) (init (turn fox))\n",
+    );
+    for from in 0..n_places {
+        // A way on, and some others.
+        rules.push_str(&format!("(path {from} {})\n", (from + 1) % n_places));
+        for to in 0..n_places {
+            if to != (from + 1) % n_places && rng.below(4) == 0 {
+                rules.push_str(&format!("(path {from} {to})\n"));
+            }
+        }
+    }
+    rules
+}
+
+#[test]
+fn proof_numbers_find_what_can_be_forced_where_play_may_return() {
+    let (mut n_forced, mut n_endless) = (0, 0);
+    for seed in 0..150 {
+        let rules = chase(seed);
+        let expected = solved(&rules, &[Method::Graph]);
+        let found = solved(&rules, &[Method::ProofNumber]);
+        // What can be forced is the same; what only endless play prevents stays open.
+        for (found, expected) in found.bounds.iter().zip(&expected.bounds) {
+            assert_eq!(found.lower, expected.lower, "{seed}");
+            assert!(found.upper >= expected.upper, "{seed}");
+        }
+        let is_forced = expected.bounds.iter().any(|it| it.lower == Goal::MAX);
+        assert_eq!(found.is_solved(), is_forced, "{seed}: {:?}", found.bounds);
+        n_forced += usize::from(is_forced);
+        n_endless += usize::from(!is_forced);
+        if !found.proofs.is_empty() {
+            let certificate = certificate(&rules, &found);
+            assert_eq!(judge(&rules, &certificate), Verdict::Accepted, "{seed}");
+        }
+    }
+    assert!(n_forced > 20 && n_endless > 3, "{n_forced} {n_endless}");
 }
 
 #[test]

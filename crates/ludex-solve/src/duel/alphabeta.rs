@@ -1,32 +1,36 @@
 //! Alpha-beta as an exact solver: one question after the other, each with an empty window.
 //!
 //! A question is whether a role can force at least some goal. Its search is depth first down to
-//! terminal states; a table keeps bounds, so later questions use what earlier ones proved. First
-//! comes the question for the largest goal, then whether the role can force anything, then the
-//! middle of what is left. Every answer narrows the bounds, so a stop leaves an interval that
-//! contains the value.
+//! terminal states; a table keeps bounds, so later questions use what earlier ones proved.
 //!
 //! Before a move is searched, all successors are looked up: a terminal state or a bound of the table
-//! often decides at once. The rest is searched in the order of the table's best move, then of the
-//! moves that decided most often elsewhere.
+//! often decides at once. The move that refuted a sibling is looked up first, because a threat refutes
+//! every move that does not meet it. The rest is searched in the order of the merits of the fluents
+//! that a move makes true, after the table's best move: merits grow when a move decides, and shrink
+//! when it does not.
+//!
+//! Other threads may help with a question that takes long. They ask the same question in another
+//! order and share the table, so each finds what the others have proved.
 //!
 //! Meant for two roles without chance, of whom one chooses at a time. The method gives up where both
 //! choose, or where play returns to a state of its path: what a state is worth would depend on the
 //! path.
 //!
 //! After Knuth and Moore, *An analysis of alpha-beta pruning*, 1975, and Plaat et al., *Best-first
-//! fixed-depth minimax algorithms*, 1996, without a depth.
+//! fixed-depth minimax algorithms*, 1996, without a depth; merits after Schaeffer, *The history
+//! heuristic*, 1983, by fluent instead of by move.
 
 use std::cmp::Reverse;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use ludex_base::{Deadline, Goal, MoveId, RoleId, StopReason};
+use ludex_base::{Deadline, Goal, Limits, MoveId, RoleId, StopReason};
 use ludex_game::{Cursor, Describe, Game, StateOf};
-use ludex_verify::{Claim, Proof, Value};
 use rustc_hash::FxHashSet;
 
-use super::proof::{Side, followers, lines_of};
+use super::questions::{MAX_DEPTH, Oracle, Questions, choices, with_stack};
 use super::transpositions::{Fingerprint, NO_PLACE, Transpositions};
-use super::{Opposition, rest_of};
 use crate::method::Method;
 use crate::portfolio::SolveOptions;
 use crate::problem::Problem;
@@ -34,14 +38,13 @@ use crate::progress::Progress;
 
 /// The deadline is checked after this many moves.
 const N_UNCHECKED: u64 = 256;
-/// Longer plays are not searched.
-const MAX_DEPTH: usize = 4_000;
 /// The largest table, in bytes.
 const MAX_TABLE_BYTES: u64 = 2 << 30;
-/// A strategy with more states in which it chooses is not followed.
-const MAX_LINES: usize = 5_000_000;
-/// The stack of the search; a step of the recursion takes less than a kilobyte.
-const STACK_BYTES: usize = 64 << 20;
+/// Nodes of a question before others are asked for help, usually: a shared table has its full size
+/// from the start, which is a waste for short questions.
+const N_ALONE: u64 = 2_000_000;
+/// The time for which a thread without work waits.
+const WAIT: Duration = Duration::from_millis(5);
 
 /// Asks for the value of each role, as far as the limits allow.
 ///
@@ -50,130 +53,120 @@ pub(crate) fn search<G: Describe>(
     problem: &Problem<'_, G>,
     options: &SolveOptions,
     progress: &Progress,
+    open_question: &OpenQuestion,
 ) -> Option<StopReason> {
-    let opposition = Opposition::of(problem);
-    if opposition == Opposition::None {
-        return Some(StopReason::Count);
-    }
-    let goals: Vec<Vec<Goal>> = problem.game.role_ids().map(|role| problem.goals(role)).collect();
-    let (game, start) = (problem.game, &problem.state);
-    let questions = Questions { game, start, goals, opposition, options };
-    std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
-        match builder.spawn_scoped(scope, || questions.ask_all(progress).err()) {
-            Ok(handle) => handle.join().expect("the search does not panic"),
-            Err(_) => Some(StopReason::Memory),
-        }
-    })
+    let ask = || {
+        let questions = Questions::of(Method::AlphaBeta, problem, options)?;
+        let oracle = |role| {
+            let table_bytes = (options.limits.max_bytes / 2).min(MAX_TABLE_BYTES);
+            let table = Arc::new(Transpositions::within(table_bytes));
+            Search {
+                open_question: Some(open_question),
+                ..Search::of(problem.game, role, options, table)
+            }
+        };
+        Some(with_stack(|| questions.ask_all(progress, oracle).err()))
+    };
+    let stopped = match ask() {
+        Some(Some(stopped)) => stopped,
+        Some(None) => Some(StopReason::Memory),
+        None => Some(StopReason::Count),
+    };
+    open_question.is_over.store(true, Relaxed);
+    stopped
 }
 
-/// What is to be asked.
-struct Questions<'a, G: Game> {
-    game: &'a G,
-    start: &'a StateOf<G>,
-    /// The goals that each role may get, ascending.
-    goals: Vec<Vec<Goal>>,
-    opposition: Opposition,
-    options: &'a SolveOptions,
-}
-
-impl<G: Describe> Questions<'_, G> {
-    fn ask_all(&self, progress: &Progress) -> Result<(), StopReason> {
-        let wants_proofs = self.options.wants_proofs;
-        let sum = self.opposition.sum();
-        let mut proofs = Vec::new();
-        for role in self.game.role_ids() {
-            let mut search = Search::new(self.game, role, self.options);
-            let value = self.ask_for(role, &mut search, progress)?;
-            let mut bounds = self.bounds(role, (value, value));
-            if sum.is_none() || wants_proofs {
-                let walked = search.strategies(self.start, value, wants_proofs);
-                if let Some((least, most)) = walked {
-                    // Each strategy also bounds the other role, by the ends that it leads to.
-                    let other = (most.other.0, least.other.1);
-                    bounds[1 - role.index()] = (other.0.into(), other.1.into());
-                    if wants_proofs {
-                        proofs.extend(self.proofs(role, value, other, least.lines, most.lines));
-                    }
-                }
-            }
-            progress.count(0, std::mem::take(&mut search.n_unreported));
-            progress.prove(Method::AlphaBeta, &bounds, &[], proofs.clone());
-            if bounds.iter().all(|(lower, upper)| lower == upper) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns what a certificate says.
-    fn proofs(
-        &self,
-        role: RoleId,
-        value: Goal,
-        other: (Goal, Goal),
-        least: Vec<String>,
-        most: Vec<String>,
-    ) -> Vec<Proof> {
-        let name = |role: usize| self.game.roles()[role].name.clone();
-        let (own, rival) = (name(role.index()), name(1 - role.index()));
-        let claims = [
-            Claim::AtLeast(own.clone(), value.into()),
-            Claim::AtMost(own, value.into()),
-            Claim::AtLeast(rival.clone(), other.0.into()),
-            Claim::AtMost(rival, other.1.into()),
-        ];
-        let evidence = [least.clone(), most.clone(), most, least];
-        claims
-            .into_iter()
-            .zip(evidence)
-            .map(|(claim, evidence)| Proof { claim, evidence })
-            .collect()
-    }
-
-    /// Returns the value of a role.
-    fn ask_for(
-        &self,
-        role: RoleId,
-        search: &mut Search<'_, G>,
-        progress: &Progress,
-    ) -> Result<Goal, StopReason> {
-        let goals = &self.goals[role.index()];
-        let (mut lower, mut upper) = (goals[0], goals[goals.len() - 1]);
-        let mut n_asked = 0;
-        while lower < upper {
-            let left: Vec<Goal> =
-                goals.iter().copied().filter(|&goal| goal > lower && goal <= upper).collect();
-            let asked = match n_asked {
-                0 => left[left.len() - 1],
-                1 => left[0],
-                _ => left[left.len() / 2],
+/// Helps with questions until there are no more.
+pub(crate) fn help<G: Game>(
+    problem: &Problem<'_, G>,
+    deadline: Deadline,
+    progress: &Progress,
+    open_question: &OpenQuestion,
+) {
+    let options =
+        SolveOptions { limits: Limits::usual().until(deadline), ..SolveOptions::default() };
+    let work = || {
+        open_question.n_waiting.fetch_add(1, Relaxed);
+        while !open_question.is_over.load(Relaxed) && !options.limits.deadline.reached() {
+            let Some(question) = open_question.current() else {
+                std::thread::sleep(WAIT);
+                continue;
             };
-            n_asked += 1;
-            let answer = search.ask(self.start, asked);
-            progress.count(0, std::mem::take(&mut search.n_unreported));
-            if answer? {
-                lower = asked;
-            } else {
-                upper = goals.iter().copied().filter(|&goal| goal < asked).max().unwrap_or(lower);
-            }
-            // The value itself is reported together with its proof.
-            if lower < upper {
-                let bounds = self.bounds(role, (lower, upper));
-                progress.prove(Method::AlphaBeta, &bounds, &[], Vec::new());
+            let table = Arc::clone(&question.table);
+            let mut search = Search {
+                is_helper: true,
+                answer: Arc::clone(&question.answer),
+                ..Search::of(problem.game, question.role, &options, table)
+            };
+            let answer = search.force(&problem.state, question.goal);
+            progress.count(0, search.n_unreported);
+            match answer {
+                Ok(answer) => question.answer.set(answer),
+                // The answer came from elsewhere.
+                Err(_) if question.answer.get().is_some() => {}
+                Err(_) => break,
             }
         }
-        Ok(lower)
+    };
+    // Without a stack there is no help.
+    let _ = with_stack(work);
+}
+
+/// The question that takes long just now, for threads that have nothing else to do.
+pub(crate) struct OpenQuestion {
+    /// Nodes of a question before others are asked for help.
+    n_alone: u64,
+    question: Mutex<Option<Question>>,
+    n_waiting: AtomicUsize,
+    /// Whether there will be no more questions.
+    is_over: AtomicBool,
+}
+
+/// Whether a role can force a goal.
+#[derive(Clone)]
+struct Question {
+    table: Arc<Transpositions>,
+    role: RoleId,
+    goal: Goal,
+    answer: Arc<SharedAnswer>,
+}
+
+impl Default for OpenQuestion {
+    fn default() -> Self {
+        Self {
+            n_alone: N_ALONE,
+            question: Mutex::default(),
+            n_waiting: AtomicUsize::new(0),
+            is_over: AtomicBool::new(false),
+        }
+    }
+}
+
+impl OpenQuestion {
+    fn current(&self) -> Option<Question> {
+        let question = self.question.lock().expect("no search panics here").clone()?;
+        question.answer.get().is_none().then_some(question)
     }
 
-    /// Returns the bounds of both roles that follow from those of one.
-    fn bounds(&self, role: RoleId, (lower, upper): (Goal, Goal)) -> Vec<(Value, Value)> {
-        let mut bounds = vec![(Value::MIN, Value::MAX); 2];
-        bounds[role.index()] = (lower.into(), upper.into());
-        if let Some(sum) = self.opposition.sum() {
-            bounds[1 - role.index()] = (rest_of(sum, upper).into(), rest_of(sum, lower).into());
+    fn set(&self, question: Option<Question>) {
+        *self.question.lock().expect("no search panics here") = question;
+    }
+}
+
+/// The answer of the thread that finds it first.
+#[derive(Default)]
+struct SharedAnswer(AtomicU8);
+
+impl SharedAnswer {
+    fn get(&self) -> Option<bool> {
+        match self.0.load(Relaxed) {
+            0 => None,
+            answer => Some(answer == 2),
         }
-        bounds
+    }
+
+    fn set(&self, answer: bool) {
+        self.0.store(1 + u8::from(answer), Relaxed);
     }
 }
 
@@ -183,14 +176,26 @@ struct Search<'a, G: Game> {
     cursor: G::Cursor,
     role: RoleId,
     deadline: Deadline,
-    table: Transpositions,
-    /// By move, how often it decided, weighed by the work of finding out.
-    merits: Vec<u32>,
+    table: Arc<Transpositions>,
+    /// By fluent, or by move if the engine does not number fluents.
+    merits: Vec<i32>,
+    /// Whether it helps, so that it searches in an order of its own.
+    is_helper: bool,
+    /// The fluents of the states of the path.
+    words: Vec<u64>,
     path: FxHashSet<Fingerprint>,
+    /// The move that decided the last state, if one did.
+    decider: Option<MoveId>,
     max_nodes: u64,
     n_nodes: u64,
     n_moves: u64,
     n_unreported: u64,
+    /// Where to ask for help.
+    open_question: Option<&'a OpenQuestion>,
+    /// The nodes at which the question began, and whether others help with it.
+    n_nodes_before: u64,
+    is_open: bool,
+    answer: Arc<SharedAnswer>,
 }
 
 /// A successor that is still to be searched.
@@ -199,38 +204,65 @@ struct Child<S> {
     key: Fingerprint,
     place: u16,
     chosen: MoveId,
+    /// The end of its features; they begin where those of the child before end.
+    features_end: u32,
 }
 
 impl<'a, G: Game> Search<'a, G> {
-    fn new(game: &'a G, role: RoleId, options: &SolveOptions) -> Self {
-        let limits = &options.limits;
+    fn of(game: &'a G, role: RoleId, options: &SolveOptions, table: Arc<Transpositions>) -> Self {
         Self {
             cursor: game.cursor(),
             game,
             role,
-            deadline: limits.deadline.clone(),
-            table: Transpositions::within((limits.max_bytes / 2).min(MAX_TABLE_BYTES)),
+            deadline: options.limits.deadline.clone(),
+            table,
             merits: Vec::new(),
+            is_helper: false,
+            words: Vec::new(),
             path: FxHashSet::default(),
+            decider: None,
             max_nodes: options.max_nodes,
             n_nodes: 0,
             n_moves: 0,
             n_unreported: 0,
+            open_question: None,
+            n_nodes_before: 0,
+            is_open: false,
+            answer: Arc::default(),
         }
     }
 
     /// Returns whether the role can force at least `goal` from a state.
-    fn ask(&mut self, state: &StateOf<G>, goal: Goal) -> Result<bool, StopReason> {
+    fn force(&mut self, state: &StateOf<G>, goal: Goal) -> Result<bool, StopReason> {
         self.path.clear();
+        self.words.clear();
         self.cursor.set_state(state);
         if self.cursor.is_terminal() {
-            return Ok(self.cursor.goal(self.role) >= goal);
+            return Ok(self.end() >= goal);
         }
         let key = Fingerprint::of(state);
         if let Some(answer) = self.known(key, goal) {
             return Ok(answer);
         }
-        self.can_force(state, key, goal, 0)
+        self.n_nodes_before = self.n_nodes;
+        let mut answer = self.can_force(state, key, goal, None, 0);
+        if std::mem::take(&mut self.is_open) {
+            answer = answer.or_else(|stop| self.answer.get().ok_or(stop));
+            if let (Ok(answer), Some(open)) = (&answer, self.open_question) {
+                self.answer.set(*answer);
+                open.set(None);
+            }
+            self.answer = Arc::default();
+        }
+        answer
+    }
+
+    /// Returns the goal of the role in the cursor's state, which is terminal.
+    fn end(&mut self) -> Goal {
+        let rival = RoleId::new(1 - self.role.index());
+        let (own, other) = (self.cursor.goal(self.role), self.cursor.goal(rival));
+        self.table.sums().note(own, other);
+        own
     }
 
     fn known(&self, key: Fingerprint, goal: Goal) -> Option<bool> {
@@ -245,12 +277,13 @@ impl<'a, G: Game> Search<'a, G> {
     }
 
     /// Returns whether the role can force at least `goal` from a state before the end, which the
-    /// table does not decide.
+    /// table does not decide. The hint is a move that may decide.
     fn can_force(
         &mut self,
         state: &StateOf<G>,
         key: Fingerprint,
         goal: Goal,
+        hint: Option<MoveId>,
         depth: usize,
     ) -> Result<bool, StopReason> {
         // Step 1. Stop at the limits, and where play goes round.
@@ -263,33 +296,36 @@ impl<'a, G: Game> Search<'a, G> {
 
         // Step 2. Find out who chooses, and look at every successor.
         self.cursor.set_state(state);
-        let (chooser, moves, others) = self.choices()?;
+        let (chooser, moves, others) = choices(self.game, &mut self.cursor)?;
+        let first_word = self.words.len();
+        self.words.extend(self.cursor.fluents().map_or(&[][..], |it| it.words()));
         // The role wants `true`, the other `false`.
         let wanted = chooser == self.role;
         let mut children: Vec<Child<StateOf<G>>> = Vec::with_capacity(moves.len());
+        let mut features: Vec<u32> = Vec::new();
         let mut decided = None;
         let mut joint = others;
-        for (place, &chosen) in moves.iter().enumerate() {
-            if place > 0 {
+        let hinted = hint.and_then(|hint| moves.iter().position(|&id| id == hint));
+        let rest = (0..moves.len()).filter(|&place| Some(place) != hinted);
+        for (n_played, place) in hinted.into_iter().chain(rest).enumerate() {
+            if n_played > 0 {
                 self.cursor.set_state(state);
             }
+            let chosen = moves[place];
             joint[chooser.index()] = chosen;
             self.cursor.play(&joint);
             self.n_moves += 1;
-            if self.n_moves.is_multiple_of(N_UNCHECKED)
-                && let Some(stop) = self.deadline.stop_reason()
-            {
-                return Err(stop);
+            if self.n_moves.is_multiple_of(N_UNCHECKED) {
+                self.check(goal)?;
             }
             let child_key = Fingerprint::of(self.cursor.state());
             let answer = match self.known(child_key, goal) {
-                None if self.cursor.is_terminal() => Some(self.cursor.goal(self.role) >= goal),
+                None if self.cursor.is_terminal() => Some(self.end() >= goal),
                 known => known,
             };
             if self.cursor.has_fault() {
                 return Err(StopReason::Fault);
             }
-            let place = place as u16;
             match answer {
                 Some(answer) if answer == wanted => {
                     decided = Some((place, chosen));
@@ -297,27 +333,42 @@ impl<'a, G: Game> Search<'a, G> {
                 }
                 Some(_) => {}
                 None => {
-                    let state = self.cursor.state().clone();
-                    children.push(Child { state, key: child_key, place, chosen });
+                    match self.cursor.fluents() {
+                        Some(fluents) => {
+                            list_new(&self.words[first_word..], fluents.words(), &mut features);
+                        }
+                        None => features.push(chosen.index() as u32),
+                    }
+                    children.push(Child {
+                        state: self.cursor.state().clone(),
+                        key: child_key,
+                        place: place as u16,
+                        chosen,
+                        features_end: features.len() as u32,
+                    });
                 }
             }
         }
 
         // Step 3. Search the rest, the most promising first.
-        if decided.is_none() {
-            let best = self.table.find(key).map_or(NO_PLACE, |entry| entry.best());
-            let merit = |id: MoveId| self.merits.get(id.index()).copied().unwrap_or(0);
-            children.sort_by_cached_key(|child| {
-                (child.place != best, Reverse(merit(child.chosen)), child.place)
-            });
-            for child in children {
+        if decided.is_none() && !children.is_empty() {
+            let order = self.order(key, &children, &features);
+            let mut refutation = None;
+            for (n_tried, &idx) in order.iter().enumerate() {
+                let child = &children[idx];
                 // A search of an earlier child may have met this one.
                 let answer = match self.known(child.key, goal) {
                     Some(answer) => answer,
-                    None => self.can_force(&child.state, child.key, goal, depth + 1)?,
+                    None => {
+                        let (state, key) = (&child.state, child.key);
+                        let answer = self.can_force(state, key, goal, refutation, depth + 1)?;
+                        refutation = self.decider.or(refutation);
+                        answer
+                    }
                 };
                 if answer == wanted {
-                    decided = Some((child.place, child.chosen));
+                    decided = Some((usize::from(child.place), child.chosen));
+                    self.reward(&children, &features, &order[..=n_tried]);
                     break;
                 }
             }
@@ -325,141 +376,168 @@ impl<'a, G: Game> Search<'a, G> {
 
         // Step 4. Remember the answer, and the move that gave it.
         self.path.remove(&key);
+        self.words.truncate(first_word);
+        self.decider = decided.map(|(_, chosen)| chosen);
         let answer = if decided.is_some() { wanted } else { !wanted };
         let n_nodes = self.n_nodes - n_before + 1;
-        if let Some((_, chosen)) = decided {
-            self.reward(chosen, n_nodes);
-        }
         let bounds = if answer { (goal.value(), u8::MAX) } else { (0, goal.value() - 1) };
-        let best = decided.map_or(NO_PLACE, |(place, _)| place);
+        let best = decided.and_then(|(place, _)| u16::try_from(place).ok()).unwrap_or(NO_PLACE);
         self.table.store(key, bounds, best, n_nodes);
+        if self.table.is_tight()
+            && let Some(table) = Arc::get_mut(&mut self.table)
+        {
+            table.grow();
+        }
         Ok(answer)
     }
 
-    /// Returns who chooses in the cursor's state, its moves, and the only moves of the others; the
-    /// entry of the chooser is to be replaced.
-    fn choices(&mut self) -> Result<(RoleId, Vec<MoveId>, Vec<MoveId>), StopReason> {
-        let mut chooser = RoleId::new(0);
-        let mut only = Vec::new();
-        let mut has_chooser = false;
-        for role in self.game.role_ids() {
-            let moves = self.cursor.legal_moves(role);
-            match moves.len() {
-                0 => return Err(StopReason::Fault),
-                1 => {}
-                n_moves if has_chooser || n_moves >= usize::from(u16::MAX) => {
-                    return Err(StopReason::Count);
+    /// Stops at the deadline, or if another thread has found the answer; asks for help if the
+    /// question takes long.
+    fn check(&mut self, goal: Goal) -> Result<(), StopReason> {
+        if let Some(stop) = self.deadline.stop_reason() {
+            return Err(stop);
+        }
+        if self.answer.get().is_some() {
+            return Err(StopReason::Count);
+        }
+        if let Some(open) = self.open_question
+            && self.n_nodes - self.n_nodes_before > open.n_alone
+            && !self.is_open
+            && open.n_waiting.load(Relaxed) > 0
+        {
+            // A table that is shared does not grow.
+            if let Some(table) = Arc::get_mut(&mut self.table) {
+                while !table.is_largest() {
+                    table.grow();
                 }
-                _ => (chooser, has_chooser) = (role, true),
             }
-            only.push(moves[0]);
+            self.is_open = true;
+            let (table, answer) = (Arc::clone(&self.table), Arc::clone(&self.answer));
+            open.set(Some(Question { table, role: self.role, goal, answer }));
         }
-        let moves = self.cursor.legal_moves(chooser).to_vec();
-        Ok((chooser, moves, only))
+        Ok(())
     }
 
-    fn reward(&mut self, chosen: MoveId, n_nodes: u64) {
-        if self.merits.len() <= chosen.index() {
-            self.merits.resize(chosen.index() + 1, 0);
-        }
-        let merit = &mut self.merits[chosen.index()];
-        *merit = merit.saturating_add(n_nodes.ilog2() + 1);
-        if *merit == u32::MAX {
-            self.merits.iter_mut().for_each(|merit| *merit /= 2);
-        }
-    }
-}
-
-/// A strategy that was followed to all its ends.
-struct Walked {
-    /// The lines of a certificate, if they are wanted.
-    lines: Vec<String>,
-    /// The least and the most that the other role gets.
-    other: (Goal, Goal),
-}
-
-impl<G: Describe> Search<'_, G> {
-    /// Follows a strategy that gives the role its value, and one that holds it to that; `None` if
-    /// that is too much.
-    fn strategies(
-        &mut self,
-        state: &StateOf<G>,
-        value: Goal,
-        wants_lines: bool,
-    ) -> Option<(Walked, Walked)> {
-        let least = self.follow(state, value, Side::Own, wants_lines)?;
-        Some((least, self.follow(state, value, Side::Others, wants_lines)?))
-    }
-
-    /// Follows a strategy that gives the role at least `value`, or at most if the others follow it.
-    fn follow(
-        &mut self,
-        state: &StateOf<G>,
-        value: Goal,
-        side: Side,
-        wants_lines: bool,
-    ) -> Option<Walked> {
-        let rival = RoleId::new(1 - self.role.index());
-        let mut walked = Walked { lines: Vec::new(), other: (Goal::MAX, Goal::MIN) };
-        let mut n_followed = 0;
-        // The goal that the strategy must reach, or must keep the role from.
-        let goal = match side {
-            Side::Own => value,
-            Side::Others => Goal::new(u32::from(value.value()) + 1).unwrap_or(Goal::MAX),
+    /// Returns the order in which children are searched.
+    fn order(
+        &self,
+        key: Fingerprint,
+        children: &[Child<StateOf<G>>],
+        features: &[u32],
+    ) -> Vec<usize> {
+        let best = self.table.find(key).map_or(NO_PLACE, |entry| entry.best);
+        let rank = |&idx: &usize| {
+            let child = &children[idx];
+            let features = features_of(children, features, idx).iter();
+            let merit: i64 = features.map(|&it| i64::from(self.merit(it))).sum();
+            // A helper takes every fourth move out of its turn.
+            let is_deferred = self.is_helper && child.key.is_one_of(4);
+            (child.place != best, is_deferred, Reverse(merit), child.place)
         };
-        let wanted = side == Side::Own;
-        let is_free = side == Side::Others && value == Goal::MAX;
-        let followers = followers(self.game, self.role, side);
-        let mut describing = self.game.cursor();
-        let mut seen = FxHashSet::default();
-        let mut open = vec![state.clone()];
-        seen.insert(state.clone());
-        while let Some(state) = open.pop() {
-            if n_followed > MAX_LINES || self.deadline.reached() {
-                return None;
-            }
-            self.cursor.set_state(&state);
-            if self.cursor.is_terminal() {
-                let goal = self.cursor.goal(rival);
-                walked.other = (walked.other.0.min(goal), walked.other.1.max(goal));
-                continue;
-            }
-            let (chooser, moves, mut joint) = self.choices().ok()?;
-            let is_followed = followers.contains(&chooser) && moves.len() > 1;
-            let mut chosen = None;
-            for (place, &id) in self.ordered(&state, &moves) {
-                self.cursor.set_state(&state);
-                joint[chooser.index()] = id;
-                self.cursor.play(&joint);
-                let child = self.cursor.state().clone();
-                if is_followed && !is_free && self.ask(&child, goal).ok()? != wanted {
-                    continue;
-                }
-                if seen.insert(child.clone()) {
-                    open.push(child);
-                }
-                if is_followed {
-                    chosen = Some(place);
-                    break;
-                }
-            }
-            if is_followed {
-                n_followed += 1;
-                let mixed = vec![(chosen?, 1)];
-                if wants_lines {
-                    let lines = lines_of(self.game, &mut describing, &state, &followers, &mixed);
-                    walked.lines.extend(lines);
-                }
-            }
-        }
-        Some(walked)
+        let mut order: Vec<usize> = (0..children.len()).collect();
+        order.sort_by_cached_key(rank);
+        order
     }
 
-    /// Returns the moves with their places, the best one of the table first.
-    fn ordered<'m>(&self, state: &StateOf<G>, moves: &'m [MoveId]) -> Vec<(usize, &'m MoveId)> {
-        let best = self.table.find(Fingerprint::of(state)).map_or(NO_PLACE, |entry| entry.best());
-        let mut ordered: Vec<(usize, &MoveId)> = moves.iter().enumerate().collect();
-        ordered.sort_by_key(|&(place, _)| place != usize::from(best));
-        ordered
+    fn merit(&self, feature: u32) -> i32 {
+        self.merits.get(feature as usize).copied().unwrap_or(0)
+    }
+
+    /// Notes that the last of the searched children decided, and that those before it did not.
+    fn reward(&mut self, children: &[Child<StateOf<G>>], features: &[u32], searched: &[usize]) {
+        let Some((&decider, before)) = searched.split_last() else { return };
+        let gain = before.len() as i32;
+        for (idx, gain) in before.iter().map(|&idx| (idx, -1)).chain([(decider, gain)]) {
+            for &feature in features_of(children, features, idx) {
+                let feature = feature as usize;
+                if self.merits.len() <= feature {
+                    self.merits.resize(feature + 1, 0);
+                }
+                self.merits[feature] = self.merits[feature].saturating_add(gain);
+            }
+        }
+    }
+}
+
+impl<G: Game> Oracle<StateOf<G>> for Search<'_, G> {
+    fn ask(&mut self, state: &StateOf<G>, goal: Goal) -> Result<Option<bool>, StopReason> {
+        self.force(state, goal).map(Some)
+    }
+
+    fn best(&self, state: &StateOf<G>) -> Option<usize> {
+        let entry = self.table.find(Fingerprint::of(state))?;
+        (entry.best != NO_PLACE).then_some(usize::from(entry.best))
+    }
+
+    fn sum(&self) -> Option<u8> {
+        self.table.sums().only()
+    }
+
+    fn take_nodes(&mut self) -> u64 {
+        std::mem::take(&mut self.n_unreported)
+    }
+}
+
+/// Adds the numbers of the bits that are set in `after` but not in `before`.
+fn list_new(before: &[u64], after: &[u64], list: &mut Vec<u32>) {
+    for (idx, (before, after)) in before.iter().zip(after).enumerate() {
+        let mut new = after & !before;
+        while new != 0 {
+            list.push(idx as u32 * u64::BITS + new.trailing_zeros());
+            new &= new - 1;
+        }
+    }
+}
+
+/// Returns the features of a child.
+fn features_of<'f, S>(children: &[Child<S>], features: &'f [u32], idx: usize) -> &'f [u32] {
+    let first = idx.checked_sub(1).map_or(0, |before| children[before].features_end);
+    &features[first as usize..children[idx].features_end as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use ludex_base::Source;
+    use ludex_pipeline::{Engine, LoadOptions, load};
+
+    use super::*;
+
+    #[test]
+    fn helpers_do_not_change_the_value() {
+        let games = ludex_testkit::library();
+        let rules = games.iter().find(|game| game.name == "tictactoe").expect("it is there").text();
+        let loaded = load(Source::new("rules", &rules[..]), &LoadOptions::default());
+        let Engine::Machine(game) = loaded.expect("good rules").engine else {
+            panic!("the game is small")
+        };
+        let problem = Problem::initial(&game).with_circuit(game.circuit());
+        // Little memory, so that threads replace each other's entries.
+        let options = SolveOptions {
+            limits: Limits { max_bytes: 1 << 16, ..Limits::usual() },
+            ..SolveOptions::default()
+        };
+        let mut n_helped = 0;
+        for _ in 0..20 {
+            let progress = Progress::new();
+            progress.begin(problem.bounds());
+            let open = OpenQuestion { n_alone: 10, ..OpenQuestion::default() };
+            let is_helped = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| help(&problem, Deadline::never(), &progress, &open));
+                while open.n_waiting.load(Relaxed) == 0 {
+                    std::thread::yield_now();
+                }
+                scope.spawn(|| {
+                    while !open.is_over.load(Relaxed) {
+                        is_helped.fetch_or(open.current().is_some(), Relaxed);
+                    }
+                });
+                assert_eq!(search(&problem, &options, &progress, &open), None);
+            });
+            let draw = Goal::new(50);
+            assert!(progress.solution().bounds.iter().all(|it| it.value() == draw));
+            n_helped += usize::from(is_helped.into_inner());
+        }
+        assert!(n_helped > 0, "no question was open to others");
     }
 }

@@ -6,12 +6,12 @@ use ludex_base::{Deadline, Goal, Limits, MoveId, RoleId, StopReason};
 use ludex_game::{Cursor, Describe, Game};
 use ludex_verify::{Claim, Proof, Value};
 
-use super::Opposition;
 use super::graph::{Graph, Predecessors, Shape, StateNumber, joint_move};
 use super::induction::{Guarantees, Induction};
 use super::picture::{DrawnState, Picture, Region};
 use super::proof::{Side, strategy_lines};
 use super::regions::Regions;
+use super::{Opposition, rest_of};
 use crate::method::Method;
 use crate::portfolio::SolveOptions;
 use crate::problem::Problem;
@@ -53,6 +53,8 @@ struct Answer<S> {
     how: How,
     /// Whether some play need not end, so that the value of a role may not be defined.
     is_endless: bool,
+    /// The sum of the goals of two roles, if it is the same in every end.
+    sum: Option<u8>,
 }
 
 enum How {
@@ -114,7 +116,11 @@ impl<S: Clone + Eq + Hash> Answer<S> {
             };
             (how, is_endless)
         };
-        Self { graph, how, is_endless }
+        let sum = match players[..] {
+            [one, two] if is_complete => has_constant_sum(&graph, one, two),
+            _ => None,
+        };
+        Self { graph, how, is_endless, sum }
     }
 
     /// Returns bounds on the value of each role in a state.
@@ -130,7 +136,13 @@ impl<S: Clone + Eq + Hash> Answer<S> {
                     };
                     (lower.goal(number).into(), upper)
                 };
-                regions.iter().map(bounds).collect()
+                let mut bounds: Vec<(Value, Value)> = regions.iter().map(bounds).collect();
+                // Whoever can force an end also holds the other role to the rest of the sum.
+                if let (Some(sum), [one, two]) = (self.sum, &mut bounds[..]) {
+                    let held = |role: usize| rest_of(sum, regions[role].0.goal(number)).into();
+                    (one.1, two.1) = (one.1.min(held(1)), two.1.min(held(0)));
+                }
+                bounds
             }
             How::Guarantees(guarantees, is_opposed) => {
                 let bounds = |it: &Guarantees| {

@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | `graph` | few enough states to list them all | winning regions if one role moves at a time; backward induction with chance, with moves at the same time, and with several roles |
 //! | `alphabeta` | two roles, no chance, one role moves at a time | one question after the other: can the first role force at least this goal? |
+//! | `proof-number` | the same, best with few goals; play may return to a state | the same |
 //!
 //! The value of a role is what it can force and what the others can hold it to, if two roles play
 //! for opposite goals. If they do not, or there are more roles, every role plays for its own goal,
@@ -17,8 +18,10 @@
 //! 4. `proof`: strategies as lines of certificates.
 //! 5. `picture`: graphs as Graphviz and SVG.
 //! 6. `enumeration`: the method that lists all states.
-//! 7. `transpositions`: what alpha-beta remembers.
-//! 8. `alphabeta`: the method that asks one question after the other.
+//! 7. `questions`: what a role can force, asked goal by goal.
+//! 8. `transpositions`: what alpha-beta remembers.
+//! 9. `alphabeta`: the method that answers depth first.
+//! 10. `proof_number`: the method that answers where a proof looks smallest.
 
 pub(crate) mod alphabeta;
 pub(crate) mod enumeration;
@@ -26,11 +29,14 @@ pub(crate) mod graph;
 mod induction;
 mod picture;
 mod proof;
+pub(crate) mod proof_number;
+mod questions;
 mod regions;
 mod transpositions;
 
 use ludex_base::{Goal, RoleId, Seed};
 use ludex_game::{Cursor, Game};
+use rustc_hash::FxHashSet;
 
 use crate::problem::Problem;
 
@@ -112,6 +118,30 @@ fn has_same_sums<G: Game>(problem: &Problem<'_, G>, one: RoleId, two: RoleId) ->
         }
     }
     sum.is_some()
+}
+
+/// Returns whether proof-number search suits a game: its roles have two goals each at most, or play
+/// may return to a state, where alpha-beta gives up.
+pub(crate) fn suits_proof_numbers<G: Game>(problem: &Problem<'_, G>) -> bool {
+    let has_few = |role| problem.rules.is_some() && problem.goals(role).len() <= 2;
+    if problem.game.role_ids().all(has_few) {
+        return true;
+    }
+    let mut rng = Seed(0).rng();
+    let mut cursor = problem.game.cursor();
+    for _ in 0..N_GAMES / 10 {
+        cursor.set_state(&problem.state);
+        let mut met = FxHashSet::default();
+        while met.len() < MAX_STEPS && !cursor.is_terminal() {
+            if !met.insert(cursor.state().clone()) {
+                return true;
+            }
+            let drawn = problem.game.role_ids().map(|role| cursor.draw_move(role, &mut rng));
+            let Some(joint) = drawn.collect::<Option<Vec<_>>>() else { return false };
+            cursor.play(&joint);
+        }
+    }
+    false
 }
 
 /// Returns what is left of a sum.
