@@ -23,6 +23,8 @@ pub enum Method {
     AlphaBeta,
     /// Proof-number search for two roles; see [`crate::duel`].
     ProofNumber,
+    /// Expectimax with Star2 for chance; see [`crate::duel`].
+    Expectimax,
 }
 
 /// All methods, in the order of the help text.
@@ -36,6 +38,7 @@ pub static METHODS: &[Method] = &[
     Method::Graph,
     Method::AlphaBeta,
     Method::ProofNumber,
+    Method::Expectimax,
 ];
 
 impl Method {
@@ -51,6 +54,7 @@ impl Method {
             Method::Graph => "graph",
             Method::AlphaBeta => "alphabeta",
             Method::ProofNumber => "proof-number",
+            Method::Expectimax => "expectimax",
         }
     }
 
@@ -66,6 +70,7 @@ impl Method {
             Method::Graph => "list all states, and find winning regions or induce backward",
             Method::AlphaBeta => "ask what a role can force, depth first with a table",
             Method::ProofNumber => "ask what a role can force, where a proof looks smallest",
+            Method::Expectimax => "search games with chance depth first, pruned by Star2",
         }
     }
 
@@ -80,6 +85,7 @@ impl Method {
             | Method::AStar => kind == Kind::Puzzle,
             Method::Graph => matches!(kind, Kind::Duel | Kind::Many | Kind::Chance),
             Method::AlphaBeta | Method::ProofNumber => kind == Kind::Duel,
+            Method::Expectimax => kind == Kind::Chance,
         }
     }
 

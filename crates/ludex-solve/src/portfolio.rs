@@ -64,9 +64,6 @@ pub fn solve<G: Describe>(
     let mut methods: Vec<Method> =
         if options.methods.is_empty() { usual.collect() } else { options.methods.clone() };
     methods.retain(|method| method.fits(problem.kind()));
-    if options.methods.is_empty() && !duel::suits_proof_numbers(problem) {
-        methods.retain(|&method| method != Method::ProofNumber);
-    }
     // A thread without a method helps alpha-beta.
     let open_question = OpenQuestion::default();
     let has_help = methods.contains(&Method::AlphaBeta);
@@ -130,5 +127,6 @@ fn run<G: Describe>(
         Method::Graph => duel::enumeration::search(problem, options, progress),
         Method::AlphaBeta => duel::alphabeta::search(problem, options, progress, open_question),
         Method::ProofNumber => duel::proof_number::search(problem, options, progress),
+        Method::Expectimax => duel::expectimax::search(problem, options, progress),
     }
 }

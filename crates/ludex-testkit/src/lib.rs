@@ -23,6 +23,7 @@
 pub mod fixtures;
 pub mod parallel;
 pub mod floor;
+pub mod formula;
 pub mod property;
 pub mod golden;
 pub mod agree;

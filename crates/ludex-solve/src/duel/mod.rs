@@ -5,6 +5,7 @@
 //! | `graph` | few enough states to list them all | winning regions if one role moves at a time; backward induction with chance, with moves at the same time, and with several roles |
 //! | `alphabeta` | two roles, no chance, one role moves at a time | one question after the other: can the first role force at least this goal? |
 //! | `proof-number` | the same, best with few goals; play may return to a state | the same |
+//! | `expectimax` | chance, at most two others who play for opposite goals, one of them moves at a time | means by Star2 |
 //!
 //! The value of a role is what it can force and what the others can hold it to, if two roles play
 //! for opposite goals. If they do not, or there are more roles, every role plays for its own goal,
@@ -21,10 +22,14 @@
 //! 7. `questions`: what a role can force, asked goal by goal.
 //! 8. `transpositions`: what alpha-beta remembers.
 //! 9. `alphabeta`: the method that answers depth first.
-//! 10. `proof_number`: the method that answers where a proof looks smallest.
+//! 10. `buckets`: a table for what the two next methods remember.
+//! 11. `proof_number`: the method that answers where a proof looks smallest.
+//! 12. `expectimax`: the method for chance, depth first.
 
 pub(crate) mod alphabeta;
+mod buckets;
 pub(crate) mod enumeration;
+pub(crate) mod expectimax;
 pub(crate) mod graph;
 mod induction;
 mod picture;
@@ -36,7 +41,6 @@ mod transpositions;
 
 use ludex_base::{Goal, RoleId, Seed};
 use ludex_game::{Cursor, Game};
-use rustc_hash::FxHashSet;
 
 use crate::problem::Problem;
 
@@ -118,30 +122,6 @@ fn has_same_sums<G: Game>(problem: &Problem<'_, G>, one: RoleId, two: RoleId) ->
         }
     }
     sum.is_some()
-}
-
-/// Returns whether proof-number search suits a game: its roles have two goals each at most, or play
-/// may return to a state, where alpha-beta gives up.
-pub(crate) fn suits_proof_numbers<G: Game>(problem: &Problem<'_, G>) -> bool {
-    let has_few = |role| problem.rules.is_some() && problem.goals(role).len() <= 2;
-    if problem.game.role_ids().all(has_few) {
-        return true;
-    }
-    let mut rng = Seed(0).rng();
-    let mut cursor = problem.game.cursor();
-    for _ in 0..N_GAMES / 10 {
-        cursor.set_state(&problem.state);
-        let mut met = FxHashSet::default();
-        while met.len() < MAX_STEPS && !cursor.is_terminal() {
-            if !met.insert(cursor.state().clone()) {
-                return true;
-            }
-            let drawn = problem.game.role_ids().map(|role| cursor.draw_move(role, &mut rng));
-            let Some(joint) = drawn.collect::<Option<Vec<_>>>() else { return false };
-            cursor.play(&joint);
-        }
-    }
-    false
 }
 
 /// Returns what is left of a sum.

@@ -21,6 +21,7 @@ use ludex_base::{Deadline, Goal, RoleId, StopReason};
 use ludex_game::{Cursor, Describe, Game, StateOf};
 use rustc_hash::FxHashMap;
 
+use super::buckets::Buckets;
 use super::questions::{MAX_DEPTH, Oracle, Questions, choices, with_stack};
 use super::transpositions::{Fingerprint, Sums};
 use crate::method::Method;
@@ -128,68 +129,13 @@ type Successors<S> = (bool, Vec<Child<S>>);
 /// What is stored about a state.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    key: Fingerprint,
     numbers: Numbers,
     is_endless: bool,
     /// The move that decided, if it is not too large.
     best: u16,
-    /// The logarithm of the nodes searched below the state.
-    work: u8,
 }
 
 const NO_PLACE: u16 = u16::MAX;
-/// Entries that share a place.
-const BUCKET: usize = 4;
-/// Entries of a new table.
-const FIRST_ENTRIES: usize = 1 << 12;
-
-/// A table that grows up to a fixed size. Then a new entry replaces the one of its bucket with the
-/// least work.
-struct Table {
-    entries: Vec<Option<Entry>>,
-    n_used: usize,
-    max_entries: usize,
-}
-
-impl Table {
-    fn within(bytes: u64) -> Self {
-        // While it grows, the old table is there too.
-        let most = bytes * 2 / 3 / std::mem::size_of::<Option<Entry>>() as u64;
-        let max_entries = 1 << most.clamp(1 << 10, 1 << 34).ilog2();
-        Self { entries: vec![None; FIRST_ENTRIES.min(max_entries)], n_used: 0, max_entries }
-    }
-
-    fn bucket(&self, key: Fingerprint) -> std::ops::Range<usize> {
-        let first = key.place_of(self.entries.len() / BUCKET) * BUCKET;
-        first..first + BUCKET
-    }
-
-    fn find(&self, key: Fingerprint) -> Option<&Entry> {
-        self.entries[self.bucket(key)].iter().flatten().find(|entry| entry.key == key)
-    }
-
-    fn store(&mut self, entry: Entry) {
-        if self.n_used > self.entries.len() / 2 && self.entries.len() < self.max_entries {
-            let old = std::mem::take(&mut self.entries);
-            self.entries = vec![None; 2 * old.len()];
-            self.n_used = 0;
-            old.into_iter().flatten().for_each(|entry| self.put(entry));
-        }
-        self.put(entry);
-    }
-
-    fn put(&mut self, entry: Entry) {
-        let bucket = self.bucket(entry.key);
-        let worth = |place: &&mut Option<Entry>| match place {
-            Some(old) if old.key == entry.key => (0, 0),
-            None => (1, 0),
-            Some(old) => (2, old.work),
-        };
-        let place = self.entries[bucket].iter_mut().min_by_key(worth).expect("it has places");
-        self.n_used += usize::from(place.is_none());
-        *place = Some(entry);
-    }
-}
 
 /// The questions about one role and what their answers have shown.
 struct Search<'a, G: Game> {
@@ -197,7 +143,7 @@ struct Search<'a, G: Game> {
     cursor: G::Cursor,
     role: RoleId,
     deadline: Deadline,
-    table: Table,
+    table: Buckets<Entry>,
     table_bytes: u64,
     /// The goal that the table is about.
     goal: Option<Goal>,
@@ -218,7 +164,7 @@ impl<'a, G: Game> Search<'a, G> {
             game,
             role,
             deadline: options.limits.deadline.clone(),
-            table: Table::within(table_bytes),
+            table: Buckets::within(table_bytes),
             table_bytes,
             goal: None,
             sums: Sums::default(),
@@ -298,8 +244,8 @@ impl<'a, G: Game> Search<'a, G> {
         }
         loops.depth = NO_LOOP;
         let best = decider.and_then(|it| u16::try_from(it.place).ok()).unwrap_or(NO_PLACE);
-        let work = (self.n_nodes - n_before + 1).ilog2() as u8;
-        self.table.store(Entry { key, numbers, is_endless: loops.is_endless, best, work });
+        let entry = Entry { numbers, is_endless: loops.is_endless, best };
+        self.table.store(key, entry, self.n_nodes - n_before + 1);
         Ok((numbers, loops))
     }
 
@@ -366,7 +312,7 @@ impl<G: Game> Oracle<StateOf<G>> for Search<'_, G> {
     fn ask(&mut self, state: &StateOf<G>, goal: Goal) -> Result<Option<bool>, StopReason> {
         self.path.clear();
         if self.goal != Some(goal) {
-            self.table = Table::within(self.table_bytes);
+            self.table = Buckets::within(self.table_bytes);
             self.goal = Some(goal);
         }
         self.cursor.set_state(state);
