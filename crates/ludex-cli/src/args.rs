@@ -297,6 +297,9 @@ pub struct SolveArgs {
     /// The rulesheet.
     #[command(flatten)]
     pub rules: Rules,
+    /// Solve from this state: a file of fluents that are true in a state of the game
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<std::path::PathBuf>,
     /// Use these methods in this order, separated by commas [default: those that suit the game]
     #[arg(long, value_name = "M", value_delimiter = ',', value_parser = method_parser())]
     pub method: Vec<ludex_solve::Method>,

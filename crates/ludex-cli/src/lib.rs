@@ -33,6 +33,7 @@ pub mod transcript;
 mod match_moves;
 mod match_report;
 mod series_file;
+mod state_file;
 mod person;
 mod person_seat;
 mod player_log;

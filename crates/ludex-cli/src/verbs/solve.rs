@@ -21,6 +21,7 @@ use crate::args::{Common, SolveArgs};
 use crate::board::{draw, in_columns};
 use crate::failure::{DONE, Failure, LIMIT};
 use crate::load::{self, Loaded, load};
+use crate::state_file::StateFile;
 use crate::{input, interrupt, output};
 
 /// Time without `--budget` and `--time`.
@@ -32,12 +33,22 @@ pub fn run(args: &SolveArgs, common: &Common) -> Result<u8, Failure> {
     let call = common.deadline();
     let input = input::read(&args.rules.rules)?;
     let loaded = load(&input, args.engine.choice(), common)?;
+    let state = args.state.as_deref().map(StateFile::read).transpose()?;
     let report = match &loaded.engine {
         Engine::Machine(game) => {
-            let problem = Problem::initial(game).with_circuit(game.circuit());
+            let mut problem = Problem::initial(game).with_circuit(game.circuit());
+            if let Some(state) = &state {
+                problem = problem.at(state.for_machine(game)?);
+            }
             report(&problem, &loaded, args, common, &call)?
         }
-        Engine::Reasoner(game) => report(&Problem::initial(game), &loaded, args, common, &call)?,
+        Engine::Reasoner(game) => {
+            let mut problem = Problem::initial(game);
+            if let Some(state) = &state {
+                problem = problem.at(state.for_reasoner(game)?);
+            }
+            report(&problem, &loaded, args, common, &call)?
+        }
     };
     let code = if report.solved { DONE } else { LIMIT };
     if common.json {
@@ -81,7 +92,8 @@ fn report<G: Game + Describe>(
     bar.finish_and_clear();
     let mut report = SolveJson::of(problem, &solution, loaded);
     if let Some(file) = &args.certificate {
-        match certificate(problem, &solution, loaded) {
+        let start = args.state.is_some().then(|| problem.game.state_texts(&problem.state));
+        match certificate(problem, &solution, loaded, start) {
             Some(certificate) => {
                 write_whole(file, &certificate.to_string())?;
                 report.certificate = Some(file.display().to_string());
@@ -111,6 +123,7 @@ fn certificate<G: Describe>(
     problem: &Problem<'_, G>,
     solution: &Solution,
     loaded: &Loaded,
+    start: Option<Vec<String>>,
 ) -> Option<Certificate> {
     let game = problem.game;
     let mut proofs = solution.proofs.to_vec();
@@ -127,7 +140,7 @@ fn certificate<G: Describe>(
         }
     }
     let rules_hash = rules_hash(loaded.source.text());
-    (!proofs.is_empty()).then_some(Certificate { rules_hash, start: None, proofs })
+    (!proofs.is_empty()).then_some(Certificate { rules_hash, start, proofs })
 }
 
 /// Writes a file under another name first, so that a reader never sees a part of it.
