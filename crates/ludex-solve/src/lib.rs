@@ -30,14 +30,16 @@
 //! 3. `problem`: a game and a state; what kind of game it is.
 //! 4. `method`: the list of methods.
 //! 5. `portfolio`: the choice of methods, and the entry point.
-//! 6. [`puzzle`]: methods for one role without chance.
-//! 7. [`duel`]: methods for two roles and more.
+//! 6. `sat`: the interface to SAT solvers.
+//! 7. [`puzzle`]: methods for one role without chance.
+//! 8. [`duel`]: methods for two roles and more.
 
 mod solution;
 mod progress;
 mod problem;
 mod method;
 mod portfolio;
+mod sat;
 pub mod puzzle;
 pub mod duel;
 

@@ -13,6 +13,8 @@ pub enum Method {
     Nested,
     /// Constraints on all steps of a puzzle; see [`crate::puzzle::unrolled`].
     Unrolled,
+    /// Clauses over all steps of a puzzle; see [`crate::puzzle::satisfiable`].
+    Sat,
     /// A* search of a puzzle; see [`crate::puzzle::best_first`].
     AStar,
     /// Breadth-first search of a puzzle; see [`crate::puzzle::breadth`].
@@ -33,6 +35,7 @@ pub static METHODS: &[Method] = &[
     Method::BestFirst,
     Method::Breadth,
     Method::Nested,
+    Method::Sat,
     Method::Unrolled,
     Method::AStar,
     Method::Graph,
@@ -48,6 +51,7 @@ impl Method {
             Method::Placement => "placement",
             Method::BestFirst => "best-first",
             Method::Nested => "nested",
+            Method::Sat => "sat",
             Method::Unrolled => "unrolled",
             Method::AStar => "astar",
             Method::Breadth => "breadth",
@@ -64,6 +68,7 @@ impl Method {
             Method::Placement => "solve a puzzle as one constraint network over its final state",
             Method::BestFirst => "visit the states of a puzzle that look nearest to the goal first",
             Method::Nested => "play a puzzle at random, leaning towards the best line",
+            Method::Sat => "solve a puzzle as clauses over all its steps",
             Method::Unrolled => "solve a puzzle as one constraint network over all its steps",
             Method::AStar => "find a shortest line of a puzzle by A*",
             Method::Breadth => "visit the states of a puzzle in the order of their distance",
@@ -81,6 +86,7 @@ impl Method {
             | Method::BestFirst
             | Method::Breadth
             | Method::Nested
+            | Method::Sat
             | Method::Unrolled
             | Method::AStar => kind == Kind::Puzzle,
             Method::Graph => matches!(kind, Kind::Duel | Kind::Many | Kind::Chance),
@@ -90,9 +96,9 @@ impl Method {
     }
 
     /// Returns whether it is used without being asked for. A* is not: the others find some line of
-    /// the best goal sooner.
+    /// the best goal sooner. Constraints on all steps are not: clauses are solved sooner.
     pub fn is_usual(self) -> bool {
-        self != Method::AStar
+        !matches!(self, Method::AStar | Method::Unrolled)
     }
 
     /// Returns the method with this name.

@@ -121,6 +121,7 @@ fn run<G: Describe>(
         Method::Placement => puzzle::placement::search(problem, options, progress),
         Method::BestFirst => puzzle::best_first::search(problem, Order::Nearest, options, progress),
         Method::Nested => puzzle::nested::search(problem, options, progress),
+        Method::Sat => puzzle::satisfiable::search(problem, options, progress),
         Method::Unrolled => puzzle::unrolled::search(problem, options, progress),
         Method::AStar => puzzle::best_first::search(problem, Order::Shortest, options, progress),
         Method::Breadth => puzzle::breadth::search(problem, options, progress),

@@ -13,7 +13,8 @@
 //!    nearest first.
 //! 3. `final_state`: what the rules require of a final state; [`placement`]: puzzles solved as one
 //!    network over it; [`unrolled`]: puzzles solved as one network over all steps.
-//! 4. [`nested`]: random plays that lean towards the best line.
+//! 4. `steps`: the steps of a play as clauses; [`satisfiable`]: puzzles solved by a SAT solver.
+//! 5. [`nested`]: random plays that lean towards the best line.
 
 mod analysis;
 pub mod best_first;
@@ -26,7 +27,9 @@ mod lanes;
 pub mod nested;
 pub mod placement;
 mod relaxed;
+pub mod satisfiable;
 mod states;
+mod steps;
 pub mod unrolled;
 
 use ludex_base::{Goal, MoveId, RoleId};
