@@ -17,6 +17,12 @@ pub enum Method {
     Sat,
     /// A* search of a puzzle; see [`crate::puzzle::best_first`].
     AStar,
+    /// Dijkstra's algorithm on a puzzle; see [`crate::puzzle::best_first`].
+    Dijkstra,
+    /// A* search of a puzzle by iterative deepening; see [`crate::puzzle::deepening`].
+    IdaStar,
+    /// Beam search of a puzzle; see [`crate::puzzle::beam`].
+    Beam,
     /// Breadth-first search of a puzzle; see [`crate::puzzle::breadth`].
     Breadth,
     /// All states of a game, and winning regions or backward induction; see [`crate::duel`].
@@ -34,10 +40,13 @@ pub static METHODS: &[Method] = &[
     Method::Placement,
     Method::BestFirst,
     Method::Breadth,
+    Method::Beam,
     Method::Nested,
     Method::Sat,
     Method::Unrolled,
     Method::AStar,
+    Method::IdaStar,
+    Method::Dijkstra,
     Method::Graph,
     Method::AlphaBeta,
     Method::ProofNumber,
@@ -54,6 +63,9 @@ impl Method {
             Method::Sat => "sat",
             Method::Unrolled => "unrolled",
             Method::AStar => "astar",
+            Method::Dijkstra => "dijkstra",
+            Method::IdaStar => "idastar",
+            Method::Beam => "beam",
             Method::Breadth => "breadth",
             Method::Graph => "graph",
             Method::AlphaBeta => "alphabeta",
@@ -71,6 +83,11 @@ impl Method {
             Method::Sat => "solve a puzzle as clauses over all its steps",
             Method::Unrolled => "solve a puzzle as one constraint network over all its steps",
             Method::AStar => "find a shortest line of a puzzle by A*",
+            Method::Dijkstra => {
+                "find a shortest line of a puzzle without a bound of what is to come"
+            }
+            Method::IdaStar => "find a shortest line of a puzzle by A* in little memory",
+            Method::Beam => "follow the states of a puzzle that look best, some at each step",
             Method::Breadth => "visit the states of a puzzle in the order of their distance",
             Method::Graph => "list all states, and find winning regions or induce backward",
             Method::AlphaBeta => "ask what a role can force, depth first with a table",
@@ -88,17 +105,22 @@ impl Method {
             | Method::Nested
             | Method::Sat
             | Method::Unrolled
-            | Method::AStar => kind == Kind::Puzzle,
+            | Method::AStar
+            | Method::Dijkstra
+            | Method::IdaStar
+            | Method::Beam => kind == Kind::Puzzle,
             Method::Graph => matches!(kind, Kind::Duel | Kind::Many | Kind::Chance),
             Method::AlphaBeta | Method::ProofNumber => kind == Kind::Duel,
             Method::Expectimax => kind == Kind::Chance,
         }
     }
 
-    /// Returns whether it is used without being asked for. A* is not: the others find some line of
-    /// the best goal sooner. Constraints on all steps are not: clauses are solved sooner.
+    /// Returns whether it is used without being asked for. Searches for shortest lines are not: the
+    /// others find some line of the best goal sooner. Constraints on all steps are not: clauses are
+    /// solved sooner.
     pub fn is_usual(self) -> bool {
-        !matches!(self, Method::AStar | Method::Unrolled)
+        use Method::{AStar, Dijkstra, IdaStar, Unrolled};
+        !matches!(self, AStar | Dijkstra | IdaStar | Unrolled)
     }
 
     /// Returns the method with this name.

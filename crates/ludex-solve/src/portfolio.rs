@@ -13,6 +13,7 @@ use crate::problem::{Kind, Problem};
 use crate::progress::Progress;
 use crate::puzzle;
 use crate::puzzle::best_first::Order;
+use crate::puzzle::bound::Estimate;
 use crate::solution::Solution;
 
 /// The options of [`solve`].
@@ -31,6 +32,8 @@ pub struct SolveOptions {
     pub n_threads: usize,
     /// Whether to make what a certificate needs.
     pub wants_proofs: bool,
+    /// The lower bound of the steps to come, in searches for shortest lines.
+    pub estimate: Estimate,
 }
 
 impl Default for SolveOptions {
@@ -44,6 +47,7 @@ impl Default for SolveOptions {
             max_nodes: u64::MAX,
             n_threads: 1,
             wants_proofs: false,
+            estimate: Estimate::Best,
         }
     }
 }
@@ -124,6 +128,9 @@ fn run<G: Describe>(
         Method::Sat => puzzle::satisfiable::search(problem, options, progress),
         Method::Unrolled => puzzle::unrolled::search(problem, options, progress),
         Method::AStar => puzzle::best_first::search(problem, Order::Shortest, options, progress),
+        Method::Dijkstra => puzzle::best_first::search(problem, Order::Cheapest, options, progress),
+        Method::IdaStar => puzzle::deepening::search(problem, options, progress),
+        Method::Beam => puzzle::beam::search(problem, options, progress),
         Method::Breadth => puzzle::breadth::search(problem, options, progress),
         Method::Graph => duel::enumeration::search(problem, options, progress),
         Method::AlphaBeta => duel::alphabeta::search(problem, options, progress, open_question),

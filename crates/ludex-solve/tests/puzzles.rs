@@ -88,11 +88,34 @@ fn every_method_agrees_with_the_definition() {
             let solution = solved(&game, &options);
             let bounds = solution.bounds[0];
             assert!(bounds.contains(value), "{name} by {}: {bounds:?}", method.name());
-            if matches!(method, Method::Breadth | Method::AStar) {
+            if matches!(method, Method::Breadth | Method::AStar | Method::Dijkstra) {
                 assert_eq!(bounds.value(), Some(value), "{name} by {}", method.name());
                 assert_eq!(solution.line.len(), n_steps, "{name} by {}", method.name());
             }
         }
+    }
+}
+
+#[test]
+fn deepening_finds_what_breadth_first_search_finds() {
+    for name in ["buttons", "four-lights", "lights-on", "maze", "wolf-goat-cabbage"] {
+        let game = machine(name);
+        let (value, n_steps) = by_definition(&game);
+        let options = SolveOptions { methods: vec![Method::IdaStar], ..SolveOptions::default() };
+        let solution = solved(&game, &options);
+        assert_eq!(solution.value(RoleId::new(0)), Some(value), "{name}");
+        assert!(solution.is_shortest, "{name}");
+        assert_eq!(solution.line.len(), n_steps, "{name}");
+    }
+}
+
+#[test]
+fn a_beam_that_leaves_nothing_out_finds_the_largest_goal() {
+    for name in SMALL {
+        let game = machine(name);
+        let options = SolveOptions { methods: vec![Method::Beam], ..SolveOptions::default() };
+        let solution = solved(&game, &options);
+        assert_eq!(solution.bounds[0].lower, by_definition(&game).0, "{name}");
     }
 }
 

@@ -19,6 +19,7 @@ use ludex_base::{Goal, StopReason};
 use ludex_game::{Cursor, Game, StateOf};
 
 use super::analysis::Analysis;
+use super::bound::Bound;
 use super::relaxed::Relaxation;
 use super::states::{Added, Folding, States};
 use super::{goals_of, play_out, puzzle_role};
@@ -38,8 +39,10 @@ const IN_ORDER: usize = 4;
 pub enum Order {
     /// By the estimated number of steps to the goal.
     Nearest,
-    /// By the number of steps so far and the least number of steps to come.
+    /// By the number of steps so far and the least number of steps to come: A*.
     Shortest,
+    /// By the number of steps so far: Dijkstra's algorithm.
+    Cheapest,
 }
 
 impl Order {
@@ -47,6 +50,7 @@ impl Order {
         match self {
             Order::Nearest => Method::BestFirst,
             Order::Shortest => Method::AStar,
+            Order::Cheapest => Method::Dijkstra,
         }
     }
 }
@@ -119,9 +123,12 @@ impl<G: Game> Search<'_, '_, G> {
         let rules = problem.rules.expect("the caller has the rules");
         let Analysis { circuit, effects, clock, .. } = analysis;
         let mut relaxation = Relaxation::new(circuit, effects, clock, goal);
+        let mut bound = Bound::of(analysis, goal, *order == Order::Shortest, options);
         let mut priority = |state: &StateOf<G>, depth: u32| match order {
             Order::Nearest => relaxation.estimate(rules.fluents(state)),
-            Order::Shortest => relaxation.at_least(rules.fluents(state)).map(|least| depth + least),
+            Order::Shortest | Order::Cheapest => {
+                bound.at_least(rules.fluents(state)).map(|least| depth + least)
+            }
         };
         let mut cursor = problem.game.cursor();
         let mut states = States::new(&problem.state, Folding::of(rules, &problem.state));
@@ -165,7 +172,7 @@ impl<G: Game> Search<'_, '_, G> {
                     count(states.len(), n_nodes);
                     progress.reached(order.method(), role, reached, &line);
                     if reached >= goal {
-                        if *order == Order::Shortest {
+                        if *order != Order::Nearest {
                             progress.found_shortest(order.method(), role, reached, &line);
                         }
                         return Ok(Aimed::Reached);

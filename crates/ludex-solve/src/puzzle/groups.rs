@@ -9,7 +9,7 @@
 //! legality depends on hundreds of fluents, that search finds no end.
 
 use ludex_base::{BitSet, Deadline, FluentId, MoveId};
-use ludex_circuit::{Circuit, GateId};
+use ludex_circuit::{Circuit, Gate, GateId};
 use ludex_encode::Group;
 use rustc_hash::FxHashMap;
 
@@ -27,7 +27,36 @@ pub(crate) fn find_groups(
     state: &BitSet,
     deadline: &Deadline,
 ) -> Option<Vec<Group>> {
-    let mut groups = candidates(circuit, state);
+    prove(circuit, candidates(circuit, state, free_places), false, deadline)
+}
+
+/// As [`find_groups`], and tries more: also fluents that have one argument in common, such as the
+/// places of a tile, and proofs that distinguish the cases of another group, such as the places of
+/// the blank.
+pub(crate) fn find_more_groups(
+    circuit: &Circuit,
+    state: &BitSet,
+    deadline: &Deadline,
+) -> Option<Vec<Group>> {
+    let places = |n_args: usize| {
+        let mut sets = free_places(n_args);
+        if (3..=31).contains(&n_args) {
+            sets.extend((0..n_args).map(|place| ((1_u32 << n_args) - 1) & !(1 << place)));
+        }
+        sets
+    };
+    let found = prove(circuit, candidates(circuit, state, places), true, deadline)?;
+    if found.is_empty() { find_groups(circuit, state, deadline) } else { Some(found) }
+}
+
+/// Returns the groups among some candidates that hold in every step, if they hold at first. With
+/// `has_cases`, a proof may distinguish the cases of another group that the step depends on.
+fn prove(
+    circuit: &Circuit,
+    mut groups: Vec<Group>,
+    has_cases: bool,
+    deadline: &Deadline,
+) -> Option<Vec<Group>> {
     let before: Vec<Vec<Literal>> =
         circuit.legal.iter().map(|&gate| implied(circuit, gate, true)).collect();
     let mut cones = Cones::new(circuit);
@@ -68,7 +97,21 @@ pub(crate) fn find_groups(
                     return Some(Vec::new());
                 }
                 let step = Step { circuit, cone: &proofs[idx], n_lanes: batch.len() };
-                found[idx] = found[idx].max(step.check(group, &mut assumptions, &mut lanes));
+                let mut doubts = step.check(group, 0, &mut assumptions, &mut lanes);
+                let is_open = doubts.two != 0 || (group.is_exact && doubts.none != 0);
+                if has_cases && is_open {
+                    for other in groups.iter().filter(|other| step.depends_on(other, group)) {
+                        work += proofs[idx].len() * (group.fluents.len() + 1) * other.fluents.len();
+                        if work > MAX_WORK {
+                            return Some(Vec::new());
+                        }
+                        let by_cases = step.check_cases(group, other, &mut assumptions, &mut lanes);
+                        doubts.two &= by_cases.two;
+                        doubts.none &= by_cases.none;
+                    }
+                }
+                let finding = doubts.finding();
+                found[idx] = found[idx].max(finding);
             }
         }
         let mut is_stable = true;
@@ -100,6 +143,24 @@ enum Finding {
     Wrong,
 }
 
+/// Lanes in which something is not proved about a group after a step.
+struct Doubts {
+    /// More than one of its fluents may be true.
+    two: u64,
+    /// None may be true.
+    none: u64,
+}
+
+impl Doubts {
+    fn finding(&self) -> Finding {
+        match self {
+            Doubts { two: 0, none: 0 } => Finding::Exact,
+            Doubts { two: 0, .. } => Finding::AtMost,
+            _ => Finding::Wrong,
+        }
+    }
+}
+
 struct Step<'a> {
     circuit: &'a Circuit,
     cone: &'a [GateId],
@@ -107,14 +168,51 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
+    /// Returns whether the step reads another group that has exactly one true fluent: all of its
+    /// fluents, or all but one, which is true if no other is.
+    fn depends_on(&self, other: &Group, group: &Group) -> bool {
+        let reads = |fluent: &FluentId| {
+            let is_it = |gate: &GateId| match self.circuit.gate(*gate) {
+                Gate::Fluent(it) => it == *fluent,
+                _ => false,
+            };
+            self.cone.iter().any(is_it)
+        };
+        let n_unread = other.fluents.iter().filter(|fluent| !reads(fluent)).count();
+        other.is_exact && other.fluents != group.fluents && n_unread <= 1
+    }
+
+    /// Checks a group in every case of another one.
+    fn check_cases(
+        &self,
+        group: &Group,
+        other: &Group,
+        assumptions: &mut Assumptions<'_>,
+        lanes: &mut Lanes<'_>,
+    ) -> Doubts {
+        let mut doubts = Doubts { two: 0, none: 0 };
+        for &fluent in &other.fluents {
+            let mark = assumptions.mark();
+            assumptions.assume(Literal { fluent, value: true }, first_lanes(self.n_lanes));
+            let impossible = assumptions.contradictory();
+            let of_case = self.check(group, impossible, assumptions, lanes);
+            assumptions.undo(mark);
+            doubts.two |= of_case.two;
+            doubts.none |= of_case.none;
+        }
+        doubts
+    }
+
+    /// Checks a group, apart from some lanes that cannot occur.
     fn check(
         &self,
         group: &Group,
+        excluded: u64,
         assumptions: &mut Assumptions<'_>,
         lanes: &mut Lanes<'_>,
-    ) -> Finding {
+    ) -> Doubts {
         let all = first_lanes(self.n_lanes);
-        let mut finding = Finding::Exact;
+        let mut doubts = Doubts { two: 0, none: 0 };
         // The last case is that none is true.
         for case in 0..=group.fluents.len() {
             let is_none = case == group.fluents.len();
@@ -131,7 +229,7 @@ impl Step<'_> {
                 }
             }
             lanes.evaluate(self.cone, assumptions);
-            let impossible = assumptions.undo(mark);
+            let impossible = assumptions.undo(mark) | excluded;
             let (mut some, mut two, mut sure) = (0, 0, 0);
             for fluent in &group.fluents {
                 let known = lanes.known(self.circuit.next[fluent.index()]);
@@ -139,20 +237,20 @@ impl Step<'_> {
                 some |= !known.no;
                 sure |= known.yes;
             }
-            if two & all & !impossible != 0 {
-                return Finding::Wrong;
-            }
-            if all & !sure & !impossible != 0 {
-                finding = Finding::AtMost;
-            }
+            doubts.two |= two & all & !impossible;
+            doubts.none |= all & !sure & !impossible;
         }
-        finding
+        doubts
     }
 }
 
 /// Returns fluents of one name that differ only in some arguments, if at most one is true in the
-/// state.
-fn candidates(circuit: &Circuit, state: &BitSet) -> Vec<Group> {
+/// state. `free_places` says which arguments may differ.
+fn candidates(
+    circuit: &Circuit,
+    state: &BitSet,
+    free_places: impl Fn(usize) -> Vec<u32>,
+) -> Vec<Group> {
     let terms = &circuit.vocabulary.terms;
     let mut by_pattern: FxHashMap<(u32, Vec<u32>), Vec<FluentId>> = FxHashMap::default();
     for (idx, &term) in circuit.vocabulary.fluents.iter().enumerate() {

@@ -131,6 +131,16 @@ impl Groups {
         }
         Self { list, of_fluent }
     }
+
+    /// Returns the places of the groups that a fluent belongs to.
+    pub fn of(&self, fluent: FluentId) -> &[u32] {
+        &self.of_fluent[fluent.index()]
+    }
+
+    /// Returns whether two fluents are in one group, and so never both true.
+    pub fn exclude(&self, a: FluentId, b: FluentId) -> bool {
+        a != b && self.of(a).iter().any(|group| self.of(b).contains(group))
+    }
 }
 
 /// Evaluates a circuit without loops.

@@ -9,22 +9,28 @@
 //!    `effects`: what moves change; `clock`: what happens by itself; `analysis`: all of
 //!    these together.
 //! 2. `states`: the states that a search has met; [`breadth`]: every state, in the order of its
-//!    distance; `relaxed`: how far the goal is at least; [`best_first`]: the states that look
-//!    nearest first.
-//! 3. `final_state`: what the rules require of a final state; [`placement`]: puzzles solved as one
+//!    distance.
+//! 3. `relaxed` and `patterns`: how far the goal is at least; [`bound`]: the better of both;
+//!    [`best_first`]: the states that look nearest first; [`deepening`]: the same in little memory;
+//!    [`beam`]: some states of each step.
+//! 4. `final_state`: what the rules require of a final state; [`placement`]: puzzles solved as one
 //!    network over it; [`unrolled`]: puzzles solved as one network over all steps.
-//! 4. `steps`: the steps of a play as clauses; [`satisfiable`]: puzzles solved by a SAT solver.
-//! 5. [`nested`]: random plays that lean towards the best line.
+//! 5. `steps`: the steps of a play as clauses; [`satisfiable`]: puzzles solved by a SAT solver.
+//! 6. [`nested`]: random plays that lean towards the best line.
 
 mod analysis;
+pub mod beam;
 pub mod best_first;
+pub mod bound;
 pub mod breadth;
 mod clock;
+pub mod deepening;
 mod effects;
 mod final_state;
 mod groups;
 mod lanes;
 pub mod nested;
+mod patterns;
 pub mod placement;
 mod relaxed;
 pub mod satisfiable;

@@ -13,7 +13,7 @@ use ludex_game::Game;
 use super::analysis::Analysis;
 use super::clock::Clock;
 use super::effects::autonomous_fluents;
-use super::groups::find_groups;
+use super::groups::find_more_groups;
 use super::lanes::Groups;
 use super::steps::Steps;
 use super::{goals_of, play_out, puzzle_role};
@@ -37,7 +37,7 @@ pub fn search<G: Game>(
     let Some(rules) = problem.rules else { return Some(StopReason::Count) };
     let Some(circuit) = Analysis::circuit(rules.circuit()) else { return Some(StopReason::Count) };
     let state = rules.fluents(&problem.state);
-    let Some(groups) = find_groups(&circuit, state, &limits.deadline) else {
+    let Some(groups) = find_more_groups(&circuit, state, &limits.deadline) else {
         return Some(StopReason::of_deadline());
     };
     let groups = Groups::new(&circuit, groups);

@@ -185,7 +185,8 @@ impl<'a, S> Folding<'a, S> {
         hasher.finish()
     }
 
-    fn is_same(&self, a: &S, b: &S) -> bool {
+    /// Returns whether two states count as one.
+    pub fn is_same(&self, a: &S, b: &S) -> bool {
         let (a, b) = (self.rules.fluents(a).words(), self.rules.fluents(b).words());
         let mut words = a.iter().zip(b).zip(self.autonomous.words());
         words.all(|((a, b), mask)| (a ^ b) & !mask == 0)
