@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use ludex_base::{Goal, MoveId, RoleId, Source};
+use ludex_base::{Goal, MoveId, RoleId, Seed, Source};
 use ludex_game::{Cursor, Game, play_checked};
 use ludex_machine::Machine;
 use ludex_pipeline::{Engine, LoadOptions, load};
@@ -146,6 +146,24 @@ fn stopped_anywhere_the_bounds_contain_the_value() {
                 assert!(bounds.contains(value), "{name} by {name_of}, {max_nodes}: {bounds:?}");
             }
         }
+    }
+}
+
+#[test]
+fn a_hundred_random_stops_leave_bounds_that_contain_the_value() {
+    let games: Vec<(&str, Machine)> = SMALL.iter().map(|name| (*name, machine(name))).collect();
+    let values: Vec<Goal> = games.iter().map(|(_, game)| by_definition(game).0).collect();
+    let mut rng = Seed(20).rng();
+    for _ in 0..100 {
+        let place = rng.below(games.len());
+        // Half of the stops come early.
+        let most = if rng.below(2) == 0 { 50 } else { 5_000 };
+        let max_nodes = rng.below(most) as u64;
+        let n_threads = 1 + rng.below(2);
+        let options = SolveOptions { max_nodes, n_threads, ..SolveOptions::default() };
+        let (name, game) = &games[place];
+        let bounds = solved(game, &options).bounds[0];
+        assert!(bounds.contains(values[place]), "{name} after {max_nodes} nodes: {bounds:?}");
     }
 }
 
