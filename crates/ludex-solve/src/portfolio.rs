@@ -55,9 +55,9 @@ impl Default for SolveOptions {
 /// Solves a game from a state: runs the methods that fit until the value of every role is known, a
 /// limit is reached, or no method is left.
 ///
-/// Each thread runs one method after the other. A method that starts gets an equal share of the
-/// remaining time, so that what one leaves is there for the others. A thread that has no method left
-/// helps with the questions of alpha-beta.
+/// Each thread runs one method after the other. A method that starts gets about twice an equal share
+/// of the remaining time: the first are the most likely to succeed, and what one leaves is there for
+/// the others. A thread that has no method left helps with the questions of alpha-beta.
 pub fn solve<G: Describe>(
     problem: &Problem<'_, G>,
     options: &SolveOptions,
@@ -80,7 +80,7 @@ pub fn solve<G: Describe>(
         loop {
             let idx = next.fetch_add(1, Relaxed);
             let Some(&method) = methods.get(idx) else { break };
-            let part = (n_running as f64 / (methods.len() - idx) as f64).min(1.0);
+            let part = (2.0 * n_running as f64 / (methods.len() - idx + 1) as f64).min(1.0);
             let deadline = progress.until_settled(&options.limits.deadline.part(part));
             if progress.is_settled() || deadline.reached() {
                 break;
