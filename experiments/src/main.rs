@@ -24,6 +24,7 @@ mod playouts;
 mod corpus;
 mod endings;
 mod exact_puzzles;
+mod sliding;
 mod search;
 mod strength;
 mod improvements;

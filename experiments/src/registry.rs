@@ -7,7 +7,7 @@ use crate::run::Run;
 use crate::{
     corpus, csp_compare, endings, exact_puzzles, faults, fuzz, ground, hidden, hostile,
     improvements, kills, loaded, macucb, overhead, peers_attack, playouts, puzzles, quantified,
-    reasoner, search, solve, solved, strength, translate, translate_agree,
+    reasoner, search, sliding, solve, solved, strength, translate, translate_agree,
 };
 
 /// A question, the command that answers it, and the tables with the answer.
@@ -38,6 +38,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &puzzles::EXPERIMENT,
     &solved::EXPERIMENT,
     &exact_puzzles::EXPERIMENT,
+    &sliding::EXPERIMENT,
     &hidden::EXPERIMENT,
     &macucb::EXPERIMENT,
     &loaded::EXPERIMENT,

@@ -1,13 +1,11 @@
 //! How many games can be solved from their rules? Runs `ludex solve` on every public rulesheet, each in a process
 //! of its own, and `ludex verify` on the certificates.
 
-use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{Args, FromArgMatches as _};
 use ludex_testkit::{RulesFile, corpus};
 use serde_json::Value;
@@ -16,12 +14,13 @@ use xtask::tools::{build_ludex, shared_folder};
 use crate::command::run_for;
 use crate::registry::Experiment;
 use crate::run::Run;
+use crate::tables::Table;
 
 pub static EXPERIMENT: Experiment = Experiment {
     name: "solved",
     question: "How many public rulesheets get a proved value for every role in 60 s, with an accepted certificate?",
     command: "cargo experiment solved",
-    table: "solved.tsv, solved.md",
+    table: "solved.tsv, solved.md; with --quick, solved-quick.tsv and .md",
     options: Options::augment_args,
     run: |run, given| solve_all(run, &Options::from_arg_matches(given)?),
 };
@@ -40,54 +39,52 @@ struct Options {
     /// Take every Nth game
     #[arg(long, default_value_t = 1)]
     every: usize,
+    /// Take every tenth game, with 3 seconds for solving and 10 for checking; written to other files
+    #[arg(long)]
+    quick: bool,
 }
 
-const COLUMNS: &[&str] = &[
-    "name",
-    "solved",
-    "method",
-    "lower",
-    "upper",
-    "nodes",
-    "seconds",
-    "certificate",
-    "lines",
-    "note",
-];
+const COLUMNS: &str =
+    "name\tsolved\tmethod\tlower\tupper\tnodes\tseconds\tcertificate\tlines\tnote";
 
-/// Solves the games one after the other, because a solver uses all cores, and writes each row at once.
+/// Solves the games that were not tried before, one after the other, because a solver uses all cores.
 fn solve_all(run: &Run, options: &Options) -> Result<()> {
+    let quick = Options {
+        seconds: 3,
+        check_seconds: 10,
+        only: options.only.clone(),
+        every: 10,
+        quick: true,
+    };
+    let (options, name) =
+        if options.quick { (&quick, "solved-quick") } else { (options, "solved") };
     let ludex = build_ludex()?;
     let games = corpus(&shared_folder()?);
     let games = games.iter().filter(|game| game.name.contains(&options.only));
-    let games: Vec<&RulesFile> = games.step_by(options.every.max(1)).collect();
-    let path = run.folder()?.join("solved.tsv");
-    fs::write(&path, format!("{}\tcommit\n", COLUMNS.join("\t")))?;
-    let mut table = OpenOptions::new().append(true).open(&path)?;
-    let (mut n_solved, mut n_accepted) = (0, 0);
-    for game in &games {
-        let row = solve_one(&ludex, game, options)?;
-        n_solved += usize::from(row[1] == "true");
-        n_accepted += usize::from(row[7] == "accepted");
-        let line = format!("{}\t{}", row.join("\t"), run.commit());
-        eprintln!("{line}");
-        writeln!(table, "{line}").with_context(|| path.display().to_string())?;
+    let table = Table::open(run, name, COLUMNS)?;
+    for game in games.step_by(options.every.max(1)) {
+        if !table.has(&[&game.name]) {
+            table.append(&solve_one(&ludex, game, options)?)?;
+        }
     }
-    let mut markdown = String::new();
-    write!(
-        markdown,
+    let rows = table.rows()?;
+    let n_solved = rows.iter().filter(|row| row[1] == "true").count();
+    let n_accepted = rows.iter().filter(|row| row[7] == "accepted").count();
+    let made_by = if options.quick {
+        run.made_by("solved --quick")
+    } else {
+        run.made_by(&format!("solved --seconds {}", options.seconds))
+    };
+    table.describe(&format!(
         "# Games solved from their rules\n\n\
-         {}: each rulesheet in a process of its own, `ludex solve --budget {} --certificate`, one at a time.\n\
-         All rows are in `solved.tsv`.\n\n\
+         {made_by}: each rulesheet in a process of its own, `ludex solve --budget {} --certificate`, one at a time.\n\
+         All rows are in `{name}.tsv`.\n{}\n\n\
          | | sheets |\n| --- | --- |\n| all | {} |\n| proved value for every role | {n_solved} |\n\
          | of these with an accepted certificate | {n_accepted} |\n",
-        run.made_by(&format!("solved --seconds {}", options.seconds)),
         options.seconds,
-        games.len(),
-    )?;
-    run.write_file("solved.md", &markdown)?;
-    println!("{n_solved} of {} solved, {n_accepted} with an accepted certificate", games.len());
-    Ok(())
+        table.commits_in_words()?,
+        rows.len(),
+    ))
 }
 
 /// Returns the cells of a row.
