@@ -18,6 +18,7 @@ pub mod fuzzy; // 4. degrees of truth of goals
 pub mod conjunctions; // 5. facts needed to reach a goal
 pub mod features; // 6. numeric features of a state
 pub mod layout; // 7. states as boards, for people
+pub mod symmetry; // 8. permutations that keep the rules
 
 #[cfg(test)]
 mod tests;

@@ -72,7 +72,7 @@ impl Orbits {
 
     /// Joins the orbits of two points. Gives the representative of both, and the point that was
     /// one until now, if they were apart.
-    pub(crate) fn join(&mut self, a: u32, b: u32) -> Option<(u32, u32)> {
+    pub fn join(&mut self, a: u32, b: u32) -> Option<(u32, u32)> {
         let (a, b) = (self.compress(a), self.compress(b));
         if a == b {
             return None;

@@ -107,6 +107,19 @@ pub enum Verb {
     /// It reports bounds that contain the value if it stops before they meet; Ctrl-C stops it.
     #[command(after_help = SOLVE_EXAMPLES)]
     Solve(SolveArgs),
+    /// Find the symmetries of a game
+    ///
+    /// A symmetry permutes fluents, moves and perhaps roles, and the rules stay the same. Each is
+    /// found from the circuit of the game and proved.
+    #[command(after_help = SYMMETRIES_EXAMPLES)]
+    Symmetries {
+        /// The rulesheet.
+        #[command(flatten)]
+        rules: Rules,
+        /// List what each generator takes to what
+        #[arg(long)]
+        cycles: bool,
+    },
     /// Play a game in the terminal
     Play {
         /// The rulesheet.
@@ -273,6 +286,10 @@ const COMPLETIONS_EXAMPLES: &str = "Examples:
 const SOLVE_EXAMPLES: &str = "Examples:
   ludex solve n-queens
   ludex solve eight-puzzle --shortest --budget 30s --json";
+
+const SYMMETRIES_EXAMPLES: &str = "Examples:
+  ludex symmetries tictactoe
+  ludex symmetries connectfour --cycles --json";
 
 const PLAYER_EXAMPLES: &str = "Examples:
   ludex player

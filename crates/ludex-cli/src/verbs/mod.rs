@@ -16,6 +16,7 @@ pub mod qcsp;
 pub mod referee;
 pub mod scsp;
 pub mod solve;
+pub mod symmetries;
 pub mod trace;
 pub mod translate;
 pub mod verify;

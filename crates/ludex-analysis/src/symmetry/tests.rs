@@ -1,0 +1,257 @@
+//! Symmetries of known games, folding, and proofs that must fail.
+
+use ludex_automorphism::SparsePermutation;
+use ludex_base::{BitSet, Deadline, FluentId, Limits, MoveId, RoleId, Seed, Source};
+use ludex_circuit::Circuit;
+use ludex_game::{Cursor, ExploreLimits, Game, explore, perft};
+use ludex_machine::Machine;
+
+use super::*;
+
+fn circuit(rules: &str) -> Circuit {
+    let checked = ludex_gdl::check_source(&Source::new("test.kif", rules.to_string()));
+    let program = checked.program.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
+    let ground = ludex_ground::ground(&program, &Limits::usual()).expect("it is small");
+    ludex_circuit::compile(&ground).optimized()
+}
+
+fn rules(name: &str) -> String {
+    let file = ludex_testkit::library().into_iter().find(|file| file.name == name);
+    file.expect("it is in the library").text()
+}
+
+fn find(circuit: &Circuit, exchange: RoleExchange) -> Symmetries {
+    find_symmetries(circuit, exchange, None, &Deadline::never())
+}
+
+fn n_states<G: Game>(game: &G) -> usize {
+    let limits =
+        ExploreLimits { max_states: 200_000, max_transitions: 2_000_000, deadline: Deadline::never() };
+    let explored = explore(game, &limits);
+    assert!(explored.stopped.is_none(), "the game is small");
+    explored.n_states
+}
+
+#[test]
+fn known_games_have_known_groups() {
+    // Name, order with roles kept, order with roles exchanged.
+    let known: [(&str, u64, u64); 14] = [
+        ("tictactoe", 8, 16),
+        ("connectfour", 2, 4),
+        ("breakthrough", 2, 4),
+        ("amazons", 8, 16),
+        ("n-queens", 8, 8),
+        ("lights-out", 8, 8),
+        ("matching-pennies", 2, 2),
+        ("rock-paper-scissors", 3, 6),
+        ("three-player-nim", 1, 3),
+        ("monty-hall", 6, 6),
+        ("nine-mens-morris", 16, 32),
+        ("chess", 1, 2),
+        ("quarto", 32 * 24 * 16, 32 * 24 * 32),
+        // Digits, bands and stacks, rows and columns within them, and the transposition.
+        ("sudoku", 362_880 * 3_359_232, 362_880 * 3_359_232),
+    ];
+    for (name, kept, exchanged) in known {
+        let circuit = circuit(&rules(name));
+        for (exchange, order) in
+            [(RoleExchange::Forbidden, kept), (RoleExchange::Allowed, exchanged)]
+        {
+            let found = find(&circuit, exchange);
+            assert!(found.is_complete);
+            assert_eq!(found.order, order.into(), "{name}, {exchange:?}");
+        }
+    }
+}
+
+#[test]
+fn the_first_moves_of_tic_tac_toe_have_three_orbits() {
+    let circuit = circuit(&rules("tictactoe"));
+    let found = find_symmetries(
+        &circuit,
+        RoleExchange::Forbidden,
+        Some(&circuit.init),
+        &Deadline::never(),
+    );
+    assert_eq!(found.order, 8_u32.into());
+    let machine = Machine::new(circuit.clone());
+    let mut moves = machine.cursor().legal_moves(RoleId::new(0)).to_vec();
+    assert_eq!(moves.len(), 9);
+    found.folding().keep_one_of_each_orbit(&circuit.init, &mut moves);
+    assert_eq!(moves.len(), 3);
+}
+
+#[test]
+fn tic_tac_toe_has_765_states_when_folded() {
+    let circuit = circuit(&rules("tictactoe"));
+    let machine = Machine::new(circuit.clone());
+    let folding = find(&circuit, RoleExchange::Forbidden).folding();
+    assert_eq!(n_states(&machine), 5_478);
+    let folded = Canonical::new(&machine, &circuit, &folding);
+    assert_eq!(n_states(&folded), 765);
+    assert_eq!(n_states(&folded.with_folded_moves()), 765);
+    // Sequences of moves are as many as before.
+    let deadline = Deadline::never();
+    assert_eq!(perft(&folded, 5, &deadline).nodes, perft(&machine, 5, &deadline).nodes);
+}
+
+#[test]
+fn rewritten_conditions_hide_nothing() {
+    // The move a is legal by two rules that say the same as the fact for b: the rule graph of these
+    // rules has no symmetry.
+    let circuit = circuit(
+        "(role r) (init p) (legal r b)
+         (<= (legal r a) (true p)) (<= (legal r a) (not (true p)))
+         (<= (next q) (does r a)) (<= (next q) (does r b)) (<= (next p) (true p))
+         (<= terminal (true q)) (goal r 100)",
+    );
+    let found = find(&circuit, RoleExchange::Forbidden);
+    assert_eq!(found.order, 2_u32.into());
+}
+
+#[test]
+fn after_the_centre_the_corners_are_equal() {
+    let circuit = circuit(&rules("tictactoe"));
+    let machine = Machine::new(circuit.clone());
+    let folding = find(&circuit, RoleExchange::Forbidden).folding();
+    let mut cursor = machine.cursor();
+    let centre = circuit.vocabulary.find_move(RoleId::new(0), "(mark 2 2)").expect("a move");
+    let wait = cursor.legal_moves(RoleId::new(1))[0];
+    cursor.play(&[centre, wait]);
+    let mut moves = cursor.legal_moves(RoleId::new(1)).to_vec();
+    assert_eq!(moves.len(), 8);
+    folding.keep_one_of_each_orbit(cursor.state(), &mut moves);
+    assert_eq!(moves.len(), 2);
+}
+
+/// Symmetric states behave alike: legal moves, ends, goals and successors are images of each other.
+fn check_images(name: &str, n_games: usize) {
+    let circuit = circuit(&rules(name));
+    let machine = Machine::new(circuit.clone());
+    let found = find(&circuit, RoleExchange::Allowed);
+    assert!(!found.generators.is_empty(), "{name} has symmetries");
+    let mut rng = Seed(7).rng();
+    for _ in 0..n_games {
+        let mut here = machine.cursor();
+        for _ in 0..30 {
+            let symmetry = &found.generators[rng.below(found.generators.len())];
+            let mut there = machine.cursor();
+            there.set_state(&symmetry.state(here.state()));
+            assert_eq!(here.is_terminal(), there.is_terminal(), "{name}");
+            for role in machine.role_ids() {
+                let image = symmetry.role(role);
+                assert_eq!(here.goals(role), there.goals(image), "{name}");
+                let mut moves: Vec<MoveId> =
+                    here.legal_moves(role).iter().map(|&it| symmetry.played(it)).collect();
+                moves.sort_unstable();
+                let mut others = there.legal_moves(image).to_vec();
+                others.sort_unstable();
+                assert_eq!(moves, others, "{name}");
+            }
+            if here.is_terminal() {
+                break;
+            }
+            let joint: Vec<MoveId> = machine
+                .role_ids()
+                .map(|role| here.draw_move(role, &mut rng).expect("a legal move"))
+                .collect();
+            here.play(&joint);
+            there.play(&symmetry.joint(&joint));
+            assert_eq!(symmetry.state(here.state()), *there.state(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn symmetric_states_behave_alike() {
+    for name in ["tictactoe", "connectfour", "amazons", "hex", "quarto", "tron", "sudoku", "chess"] {
+        check_images(name, 5);
+    }
+}
+
+#[test]
+fn canonical_states_are_the_same_for_all_images() {
+    for name in ["tictactoe", "quarto", "sudoku-4x4", "lights-parallel", "nine-mens-morris"] {
+        let circuit = circuit(&rules(name));
+        let machine = Machine::new(circuit.clone());
+        let found = find(&circuit, RoleExchange::Forbidden);
+        let folding = found.folding();
+        let mut rng = Seed(3).rng();
+        let mut cursor = machine.cursor();
+        for _ in 0..20 {
+            let mut canonical = cursor.state().clone();
+            let element = folding.canonical(cursor.state(), &mut canonical);
+            let mut image = cursor.state().clone();
+            folding.image(cursor.state(), &element, &mut image);
+            assert_eq!(image, canonical);
+            folding.image(&canonical, &folding.inverse(&element), &mut image);
+            assert_eq!(image, *cursor.state());
+            for (_, image) in folding.images(cursor.state(), 50) {
+                let mut other = image.clone();
+                folding.canonical(&image, &mut other);
+                assert_eq!(other, canonical, "{name}");
+            }
+            if cursor.is_terminal() {
+                break;
+            }
+            let joint: Vec<MoveId> = machine
+                .role_ids()
+                .map(|role| cursor.draw_move(role, &mut rng).expect("a legal move"))
+                .collect();
+            cursor.play(&joint);
+        }
+    }
+}
+
+#[test]
+fn false_symmetries_are_not_proved() {
+    let rules = rules("tictactoe");
+    let whole = circuit(&rules);
+    let symmetries = find(&whole, RoleExchange::Forbidden);
+    let graph = CircuitGraph::new(&whole, RoleExchange::Forbidden, None);
+    assert!(symmetries.generators.iter().all(|symmetry| graph.proves(symmetry)));
+
+    // Any exchange of two fluents or two moves alone breaks the rules.
+    let points = Points::of(&whole);
+    let mut n_refuted = 0;
+    for a in 0..points.n_points() as u32 {
+        for b in 0..a {
+            let swap = SparsePermutation::new(vec![(b, a), (a, b)]).expect("a permutation");
+            if let Some(swap) = Symmetry::new(&whole, swap) {
+                assert!(!graph.proves(&swap));
+                n_refuted += 1;
+            }
+        }
+    }
+    assert!(n_refuted > 300, "only {n_refuted} exchanges were tried");
+
+    // Without one diagonal, rotations are no symmetries any more. The points are the same.
+    let diagonal = "(true (cell 1 3 ?mark))\n    (true (cell 2 2 ?mark))";
+    assert!(rules.contains(diagonal));
+    let broken = circuit(&rules.replace(diagonal, "(true (cell 1 1 ?mark))"));
+    assert_eq!(Points::of(&broken), points);
+    let graph = CircuitGraph::new(&broken, RoleExchange::Forbidden, None);
+    let is_kept = |symmetry: &&Symmetry| {
+        let same = Symmetry::new(&broken, symmetry.permutation().clone());
+        graph.proves(&same.expect("the points are the same"))
+    };
+    let n_kept = symmetries.generators.iter().filter(is_kept).count();
+    assert!(n_kept < symmetries.generators.len());
+    assert!(find(&broken, RoleExchange::Forbidden).order < 8_u32.into());
+}
+
+#[test]
+fn images_of_a_state_are_distinct() {
+    let circuit = circuit(&rules("tictactoe"));
+    let folding = find(&circuit, RoleExchange::Forbidden).folding();
+    let mut state = BitSet::new(circuit.next.len());
+    let fluent = |text: &str| {
+        let all = (0..circuit.next.len()).map(FluentId::new);
+        let mut found = all.filter(|&it| circuit.vocabulary.fluent_text(it) == text);
+        found.next().expect("a fluent").index()
+    };
+    state.insert(fluent("(cell 1 2 x)"));
+    assert_eq!(folding.images(&state, 100).len(), 4);
+    state.insert(fluent("(cell 1 1 o)"));
+    assert_eq!(folding.images(&state, 100).len(), 8);
+}
