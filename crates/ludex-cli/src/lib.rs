@@ -67,9 +67,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
             verbs::perft::run(&rules.rules, depth, engine.choice(), common)
         }
         Verb::Solve(args) => verbs::solve::run(&args, common),
-        Verb::Symmetries { rules, cycles } => {
-            verbs::symmetries::run(&rules.rules, cycles, common)
-        }
+        Verb::Symmetries { rules, cycles } => verbs::symmetries::run(&rules.rules, cycles, common),
         Verb::Play { rules, role, player, move_time, engine } => {
             let engine = engine.choice();
             let options = verbs::play::PlayOptions { role, player, move_time, engine };

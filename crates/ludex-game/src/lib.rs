@@ -18,6 +18,7 @@
 //! 7. [`explore`]: every reachable state, and whether the game is well-formed.
 //! 8. [`belief`]: the states consistent with the moves and percepts of some roles.
 //! 9. [`features`]: numbers that describe a state.
+//! 10. [`fold`]: one state for all that symmetries take to each other.
 
 pub mod game;
 pub mod random_play;
@@ -28,6 +29,7 @@ pub mod trace;
 pub mod explore;
 pub mod belief;
 pub mod features;
+pub mod fold;
 
 #[cfg(test)]
 mod test_games;
@@ -35,6 +37,7 @@ mod test_games;
 pub use belief::{Belief, BeliefError, BeliefLimits, Learned, Outcome};
 pub use explore::{Evidence, Exploration, ExploreLimits, Finding, explore, sample};
 pub use features::{FeatureFinder, Features, Graded, LinearFeature, Wanted};
+pub use fold::Fold;
 pub use game::{Cursor, Describe, Game, IllegalMove, Observe, Role, StateOf, play_checked};
 pub use joint::{JointMoves, count_joint_moves};
 pub use perft::{Perft, perft};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ludex_base::{BitSet, Goal, MoveId, PerceptId, Rng, RoleId};
-use ludex_game::{Cursor, Observe};
+use ludex_game::{Cursor, Fold, Observe};
 
 use crate::gates::evaluate::Values;
 use crate::machine::Parts;
@@ -26,6 +26,8 @@ pub struct MachineCursor {
     percepts: Vec<Vec<PerceptId>>,
     /// Without a net, the sections of gates that are evaluated.
     progress: Progress,
+    /// How states are folded, and room for a folded state.
+    fold: Option<(Arc<dyn Fold>, BitSet)>,
 }
 
 /// The sections of gates that are evaluated in the current state.
@@ -39,7 +41,7 @@ enum Progress {
 
 impl MachineCursor {
     /// Creates a cursor on the initial state.
-    pub(crate) fn new(parts: Arc<Parts>) -> Self {
+    pub(crate) fn new(parts: Arc<Parts>, fold: Option<&Arc<dyn Fold>>) -> Self {
         let n_roles = parts.roles.len();
         let net = parts.net().map(Net::initial);
         let mut cursor = Self {
@@ -51,10 +53,63 @@ impl MachineCursor {
             goals: vec![Vec::new(); n_roles],
             percepts: vec![Vec::new(); n_roles],
             progress: Progress::Nothing,
+            fold: fold.map(|fold| (Arc::clone(fold), parts.circuit.init.clone())),
             parts,
         };
         cursor.arrive();
+        cursor.fold_state();
         cursor
+    }
+
+    /// Goes to the state that stands for this one, if states are folded.
+    fn fold_state(&mut self) {
+        let Some((fold, mut canonical)) = self.fold.take() else { return };
+        fold.fold_state(&self.state, &mut canonical);
+        if self.state != canonical {
+            self.set_state(&canonical);
+        }
+        self.fold = Some((fold, canonical));
+    }
+
+    /// Lists the legal moves of a role, all of them.
+    fn list_legal(&mut self, role: usize) {
+        if std::mem::replace(&mut self.has_legal[role], true) {
+            return;
+        }
+        if self.net.is_none() {
+            self.reach(Progress::Legal);
+        }
+        let list = &mut self.legal[role];
+        match (self.parts.net(), &mut self.net) {
+            (Some(net), Some(values)) => net.list_legal_moves(values, role, list),
+            _ => {
+                let Parts { circuit, move_starts, .. } = &*self.parts;
+                let moves = move_starts[role]..move_starts[role + 1];
+                let is_legal = |idx: &usize| self.values[circuit.legal[*idx].index()] != 0;
+                list.clear();
+                list.extend(moves.filter(is_legal).map(MoveId::new));
+            }
+        }
+    }
+
+    /// Lists the legal moves of all roles. If one role alone has a choice, and it is not `random`,
+    /// moves that are like others are left out.
+    #[cold]
+    fn list_folded(&mut self) {
+        if self.has_legal.iter().all(|&has| has) {
+            return;
+        }
+        // The lists of some roles may be folded already: begin anew.
+        self.has_legal.fill(false);
+        let roles = 0..self.legal.len();
+        roles.clone().for_each(|role| self.list_legal(role));
+        let mut choosing = roles.filter(|&role| self.legal[role].len() > 1);
+        if let (Some(role), None) = (choosing.next(), choosing.next())
+            && !self.parts.roles[role].is_random
+            && let Some((fold, _)) = &self.fold
+        {
+            fold.fold_moves(&self.state, &mut self.legal[role]);
+        }
     }
 
     /// Invalidates all answers after the state has changed.
@@ -150,6 +205,9 @@ impl Cursor for MachineCursor {
             _ => self.evaluate_step(joint),
         }
         self.arrive();
+        if self.fold.is_some() {
+            self.fold_state();
+        }
     }
 
     fn is_terminal(&mut self) -> bool {
@@ -163,29 +221,19 @@ impl Cursor for MachineCursor {
     }
 
     fn legal_moves(&mut self, role: RoleId) -> &[MoveId] {
-        let role = role.index();
-        if !std::mem::replace(&mut self.has_legal[role], true) {
-            if self.net.is_none() {
-                self.reach(Progress::Legal);
-            }
-            let list = &mut self.legal[role];
-            match (self.parts.net(), &mut self.net) {
-                (Some(net), Some(values)) => net.list_legal_moves(values, role, list),
-                _ => {
-                    let Parts { circuit, move_starts, .. } = &*self.parts;
-                    let moves = move_starts[role]..move_starts[role + 1];
-                    let is_legal = |idx: &usize| self.values[circuit.legal[*idx].index()] != 0;
-                    list.clear();
-                    list.extend(moves.filter(is_legal).map(MoveId::new));
-                }
-            }
+        if self.fold.is_some() {
+            self.list_folded();
+        } else {
+            self.list_legal(role.index());
         }
-        &self.legal[role]
+        &self.legal[role.index()]
     }
 
     fn draw_move(&mut self, role: RoleId, rng: &mut Rng) -> Option<MoveId> {
         match (self.parts.net(), &mut self.net) {
-            (Some(net), Some(values)) => draw_move(net, values, role.index(), rng),
+            (Some(net), Some(values)) if self.fold.is_none() => {
+                draw_move(net, values, role.index(), rng)
+            }
             _ => rng.choose(self.legal_moves(role)).copied(),
         }
     }

@@ -9,7 +9,7 @@
 //! 1. `playable`: the games; [`seen`] and [`thought`]: the input and the output of a player.
 //! 2. `certainty` and [`knowledge`]: the state, or what a role knows when the state is hidden.
 //! 3. [`survey`]: properties of a game estimated from a few random games.
-//! 4. [`mind`], [`stages`], [`contest`], [`hidden_contest`], [`puzzle`], `proved` and [`flagship`]: the searches of a
+//! 4. `folded`, [`mind`], [`stages`], [`contest`], [`hidden_contest`], [`puzzle`], `proved` and [`flagship`]: the searches of a
 //!    player, and how the flagship finds out which of them suit a game.
 //! 5. [`worker`]: the thread that runs a search and can be abandoned; [`interrupter`]: stopping it from
 //!    another thread.
@@ -25,6 +25,7 @@ pub mod thought;
 mod certainty;
 mod knowledge;
 pub mod survey;
+mod folded;
 mod mind;
 mod stages;
 mod contest;

@@ -13,6 +13,7 @@ use ludex_search::{HiddenSearcher, Information, OpenSearcher, Search, SearchLimi
 
 use crate::Playable;
 use crate::flagship::Flagship;
+use crate::folded::Folds;
 use crate::knowledge::Situation;
 use crate::roster::{PlayedBy, PlayerSpec};
 
@@ -48,6 +49,7 @@ impl<G: Playable> Minds<G> {
         Self::by(move || match spec.played_by() {
             PlayedBy::Flagship(options) => Box::new(Flagship::new(&game, options)),
             PlayedBy::Search(search) => Box::new(OneSearch::new(&game, spec.name(), search)),
+            PlayedBy::Folded(search) => Box::new(OneSearch::folded(&game, spec.name(), &search.0)),
         })
     }
 
@@ -86,6 +88,8 @@ pub(crate) struct OneSearch<G: Playable> {
     name: &'static str,
     cursor: G::Cursor,
     searcher: Searches<G>,
+    /// If the search sees folded states: the way to them and back.
+    folds: Option<Folds<G>>,
 }
 
 /// The searcher, for a game with a known or with a hidden state.
@@ -111,7 +115,22 @@ impl<G: Playable> OneSearch<G> {
         } else {
             Searches::Open(search.build(name, &from))
         };
-        Self { game: game.clone(), name, cursor: game.cursor(), searcher }
+        Self { game: game.clone(), name, cursor: game.cursor(), searcher, folds: None }
+    }
+
+    /// Builds a search that sees folded states, if the game has symmetries.
+    pub fn folded(
+        game: &G,
+        name: &'static str,
+        search: &(impl Search<WithNetworks<G>> + ?Sized),
+    ) -> Self {
+        match Folds::of(game) {
+            Some(folds) => {
+                let folded = folds.game.clone();
+                Self { folds: Some(folds), ..Self::new(&folded, name, search) }
+            }
+            None => Self::new(game, name, search),
+        }
     }
 
     pub fn name(&self) -> &'static str {
@@ -128,8 +147,14 @@ impl<G: Playable> OneSearch<G> {
         let Searches::Open(searcher) = &mut self.searcher else {
             panic!("the state is known exactly in games without percepts")
         };
-        self.cursor.set_state(state);
-        searcher.search(&self.cursor, role, limits)
+        let Some(folds) = &mut self.folds else {
+            self.cursor.set_state(state);
+            return searcher.search(&self.cursor, role, limits);
+        };
+        let (canonical, element) = folds.enter(state);
+        self.cursor.set_state(&canonical);
+        let report = searcher.search(&self.cursor, role, limits);
+        folds.leave(state, role, &element, report)
     }
 
     /// Searches for a role with this information.

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use ludex_analysis::find_features;
-use ludex_base::{BitSet, Seed};
+use ludex_analysis::symmetry::{Folding, RoleExchange, find_symmetries};
+use ludex_base::{BitSet, Deadline, Seed};
 use ludex_circuit::{Circuit, Rules};
-use ludex_game::{FeatureFinder, StateOf};
+use ludex_game::{FeatureFinder, Game, StateOf};
 use ludex_machine::Machine;
 use ludex_reasoner::Reasoner;
 use ludex_search::Searchable;
@@ -32,6 +33,14 @@ pub trait Playable: Searchable {
         Some(Arc::new(find))
     }
 
+    /// The same game with states folded by its symmetries, as far as they are found before the
+    /// deadline; `None` if there are none, or the game is not one to fold.
+    ///
+    /// The default is `None`, for an engine without a circuit.
+    fn folded(&self, _deadline: &Deadline) -> Option<(Self, Arc<Folding>)> {
+        None
+    }
+
     /// The minds of a player: [`Minds::new`].
     ///
     /// Each engine implements this method itself, so that the code of all searches is instantiated in this
@@ -42,6 +51,15 @@ pub trait Playable: Searchable {
 impl Playable for Machine {
     fn rules(&self) -> Option<Arc<dyn Rules<BitSet>>> {
         Some(Arc::new(OfMachine(self.clone())))
+    }
+
+    fn folded(&self, deadline: &Deadline) -> Option<(Self, Arc<Folding>)> {
+        if self.has_percepts() {
+            return None;
+        }
+        let found = find_symmetries(self.circuit(), RoleExchange::Forbidden, None, deadline);
+        let folding = Arc::new(found.folding());
+        (!folding.is_trivial()).then(|| (self.folded_by(folding.clone()), folding))
     }
 
     fn minds(&self, spec: &PlayerSpec) -> Minds<Self> {
@@ -78,7 +96,7 @@ impl Rules<BitSet> for OfMachine {
 #[cfg(test)]
 mod tests {
     use ludex_base::RoleId;
-    use ludex_game::{Cursor, Game};
+    use ludex_game::Cursor;
     use ludex_search::{SearchLimits, SearchSpec};
 
     use super::*;

@@ -5,6 +5,8 @@ use std::fmt;
 use ludex_macucb::{NETWORK_SEARCHES, NetworkIngredients, NetworkSearch};
 use ludex_search::{Claim, GamesMeant, OptionError, OptionInfo, PlainSearch, SEARCHES, SearchSpec};
 
+use ludex_search::options::Options;
+
 use crate::flagship::FlagshipOptions;
 
 ludex_search::search_enum! {
@@ -24,7 +26,42 @@ ludex_search::options_enum! {
         Flagship(FlagshipOptions),
         /// By one search.
         Search(AnySearch),
+        /// By one search on states folded by symmetries.
+        Folded(FoldedSearch),
     }
+}
+
+/// A search on states folded by symmetries.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct FoldedSearch(pub(crate) AnySearch);
+
+impl Options for FoldedSearch {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        self.0.set(name, value)
+    }
+
+    fn list(&self) -> Vec<OptionInfo> {
+        self.0.list()
+    }
+}
+
+/// The searches that can also be had on folded states: their names, those on folded states, and
+/// what these do.
+const FOLDED: [(&str, &str, &str); 5] = [
+    ("uct", "uct-sym", "`uct` on states folded by the symmetries of the game"),
+    ("grave", "grave-sym", "`grave` on states folded by the symmetries of the game"),
+    ("alphabeta", "alphabeta-sym", "`alphabeta` on states folded by the symmetries of the game"),
+    ("cfr", "cfr-sym", "`cfr` on states folded by the symmetries of the game"),
+    ("mac-ucb", "mac-ucb-sym", "`mac-ucb` on states folded by the symmetries of the game"),
+];
+
+/// The searches on folded states.
+fn folded_searches() -> impl Iterator<Item = SearchSpec<PlayedBy>> {
+    searches().filter_map(|spec| {
+        let &(_, name, summary) = FOLDED.iter().find(|(of, _, _)| *of == spec.name)?;
+        let search = PlayedBy::Folded(FoldedSearch(spec.search));
+        Some(SearchSpec { name, summary, games: spec.games, claims: spec.claims, search })
+    })
 }
 
 /// Every search, in the order of the help texts.
@@ -45,7 +82,8 @@ const FLAGSHIP_SPEC: SearchSpec<PlayedBy> = SearchSpec {
 
 /// All players, the flagship first.
 fn roster() -> Vec<SearchSpec<PlayedBy>> {
-    std::iter::once(FLAGSHIP_SPEC).chain(searches().map(|spec| spec.of())).collect()
+    let plain = searches().map(|spec| spec.of());
+    std::iter::once(FLAGSHIP_SPEC).chain(plain).chain(folded_searches()).collect()
 }
 
 /// A player with its options.

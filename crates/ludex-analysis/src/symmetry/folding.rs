@@ -13,6 +13,7 @@
 
 use ludex_automorphism::{Orbits, SparsePermutation};
 use ludex_base::{BitSet, FluentId, MoveId, Seed};
+use ludex_game::Fold;
 use num_bigint::BigUint;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -62,10 +63,8 @@ impl Folding {
     /// Prepares the group that symmetries generate. Those that exchange roles are left out. A
     /// factor whose elements need more than `max_words` words is replaced by a subgroup.
     pub fn new(points: Points, generators: &[Symmetry], max_words: usize) -> Self {
-        let generators: Vec<&SparsePermutation> = (generators.iter())
-            .filter(|it| it.keeps_roles())
-            .map(Symmetry::permutation)
-            .collect();
+        let generators: Vec<&SparsePermutation> =
+            (generators.iter()).filter(|it| it.keeps_roles()).map(Symmetry::permutation).collect();
         let mut folding = Self {
             n_fluents: points.n_fluents(),
             factors: Vec::new(),
@@ -171,30 +170,28 @@ impl Folding {
         }
     }
 
-    /// Keeps of some moves one of each orbit under the symmetries that keep the state: the first
-    /// in the list.
+    /// Returns for each of some moves the first of them in the same orbit under the symmetries that
+    /// keep the state.
     ///
     /// Moves of an orbit lead to states of one orbit, provided that the other roles have no choice.
-    pub fn keep_one_of_each_orbit(&self, state: &BitSet, moves: &mut Vec<MoveId>) {
+    pub fn representatives(&self, state: &BitSet, moves: &[MoveId]) -> Vec<MoveId> {
         let mut keys = Vec::new();
         let mut keeping: Vec<Option<Vec<u32>>> = vec![None; self.factors.len()];
-        let mut seen: FxHashSet<MoveId> = FxHashSet::default();
-        moves.retain(|&played| {
-            if seen.contains(&played) {
-                return false;
-            }
+        let mut first_of: FxHashMap<MoveId, MoveId> = FxHashMap::default();
+        for &played in moves {
             let (factor_idx, local) = self.place_of_move[played.index()];
-            if factor_idx != NONE {
-                let factor = &self.factors[factor_idx as usize];
-                let keeping = keeping[factor_idx as usize]
-                    .get_or_insert_with(|| factor.elements_keeping(state, &mut keys));
-                for &element in keeping.iter() {
-                    let at = element as usize * factor.moves.len() + local as usize;
-                    seen.insert(factor.move_images[at]);
-                }
+            if factor_idx == NONE || first_of.contains_key(&played) {
+                continue;
             }
-            true
-        });
+            let factor = &self.factors[factor_idx as usize];
+            let keeping = keeping[factor_idx as usize]
+                .get_or_insert_with(|| factor.elements_keeping(state, &mut keys));
+            for &element in keeping.iter() {
+                let at = element as usize * factor.moves.len() + local as usize;
+                first_of.insert(factor.move_images[at], played);
+            }
+        }
+        moves.iter().map(|played| first_of.get(played).copied().unwrap_or(*played)).collect()
     }
 
     /// All images of a state, the state itself first, each with the symmetry that leads to it, as
@@ -217,6 +214,18 @@ impl Folding {
             }
         }
         images
+    }
+}
+
+impl Fold for Folding {
+    fn fold_state(&self, state: &BitSet, canonical: &mut BitSet) {
+        self.canonical(state, canonical);
+    }
+
+    fn fold_moves(&self, state: &BitSet, moves: &mut Vec<MoveId>) {
+        let representatives = self.representatives(state, moves);
+        let mut representative = representatives.iter();
+        moves.retain(|played| representative.next() == Some(played));
     }
 }
 

@@ -9,7 +9,6 @@
 mod points; // 1. what a symmetry permutes
 mod circuit_graph; // 2. the circuit as a graph, and the proof
 mod folding; // 3. canonical states
-mod canonical; // 4. a game of canonical states
 mod words; // symmetries in words
 
 #[cfg(test)]
@@ -21,7 +20,6 @@ use ludex_circuit::Circuit;
 use num_bigint::BigUint;
 
 pub use circuit_graph::{CircuitGraph, RoleExchange};
-pub use canonical::{Canonical, CanonicalCursor};
 pub use folding::{Folding, FoldingElement};
 pub use points::{Point, Points, Symmetry};
 pub use words::in_words;
@@ -92,9 +90,8 @@ pub fn find_symmetries(
         let permutation = SparsePermutation::new(on_points).expect("points go to points");
         let symmetry = Symmetry::new(circuit, permutation).expect("colors and arcs are kept");
         // Loops may have automorphisms that move no point.
-        let is_symmetry = !symmetry.permutation().is_identity()
-            && !deadline.reached()
-            && graph.proves(&symmetry);
+        let is_symmetry =
+            !symmetry.permutation().is_identity() && !deadline.reached() && graph.proves(&symmetry);
         if is_symmetry {
             symmetries.generators.push(symmetry);
         }
@@ -105,7 +102,8 @@ pub fn find_symmetries(
         match symmetries.group(deadline) {
             Ok(group) => symmetries.order = group.order(),
             Err(_) => {
-                symmetries.order = BigUint::from(1_u32 + u32::from(!symmetries.generators.is_empty()));
+                symmetries.order =
+                    BigUint::from(1_u32 + u32::from(!symmetries.generators.is_empty()));
                 symmetries.is_complete = false;
             }
         }

@@ -161,7 +161,8 @@ impl Speaker<'_> {
         for at in 0..n_args {
             let sources = std::iter::once(at).chain((0..n_args).filter(|&other| other != at));
             let found = sources.filter(|&source| !is_used[source]).find_map(|source| {
-                let values = pairs.iter().map(|&(from, to)| (terms.args(from)[source], terms.args(to)[at]));
+                let values =
+                    pairs.iter().map(|&(from, to)| (terms.args(from)[source], terms.args(to)[at]));
                 one_to_one(values).map(|values| (source, values))
             })?;
             is_used[found.0] = true;
@@ -226,9 +227,7 @@ impl Speaker<'_> {
 }
 
 /// The map from first to second values, if it is one-to-one.
-fn one_to_one(
-    pairs: impl Iterator<Item = (TermId, TermId)>,
-) -> Option<BTreeMap<TermId, TermId>> {
+fn one_to_one(pairs: impl Iterator<Item = (TermId, TermId)>) -> Option<BTreeMap<TermId, TermId>> {
     let mut images: BTreeMap<TermId, TermId> = BTreeMap::new();
     let mut preimages: FxHashMap<TermId, TermId> = FxHashMap::default();
     for (from, to) in pairs {

@@ -149,10 +149,9 @@ impl SymmetriesJson {
             true => &[],
             false => &self.generators_with_roles,
         };
-        for (title, generators) in [
-            ("Generators", &self.generators[..]),
-            ("Generators with exchanged roles", with_roles),
-        ] {
+        for (title, generators) in
+            [("Generators", &self.generators[..]), ("Generators with exchanged roles", with_roles)]
+        {
             if generators.is_empty() {
                 continue;
             }
