@@ -8,7 +8,8 @@
 
 mod points; // 1. what a symmetry permutes
 mod circuit_graph; // 2. the circuit as a graph, and the proof
-mod folding; // 3. canonical states
+mod rule_graph; // 3. the rules with their variables as a graph, for comparison
+mod folding; // 4. canonical states
 mod words; // symmetries in words
 
 #[cfg(test)]
@@ -22,6 +23,7 @@ use num_bigint::BigUint;
 pub use circuit_graph::{CircuitGraph, RoleExchange};
 pub use folding::{Folding, FoldingElement};
 pub use points::{Point, Points, Symmetry};
+pub use rule_graph::find_rule_symmetries;
 pub use words::in_words;
 
 /// A group of symmetries of a game.

@@ -6,6 +6,7 @@ use ludex_automorphism::SparsePermutation;
 use ludex_base::{BitSet, Deadline, FluentId, Limits, MoveId, RoleId, Seed, Source};
 use ludex_circuit::Circuit;
 use ludex_game::{Cursor, ExploreLimits, Fold, Game, explore, perft};
+use ludex_gdl::Program;
 use ludex_machine::Machine;
 
 use super::*;
@@ -95,18 +96,55 @@ fn tic_tac_toe_has_765_states_when_folded() {
     assert_eq!(perft(&folded, 2, &Deadline::never()).nodes, [3, 12]);
 }
 
+/// The move a is legal by two rules that together say what a fact says for b.
+const HIDDEN: &str = "(role r) (init p) (legal r b)
+    (<= (legal r a) (true p)) (<= (legal r a) (not (true p)))
+    (<= (next q) (does r a)) (<= (next q) (does r b)) (<= (next p) (true p))
+    (<= terminal (true q)) (goal r 100)";
+
+fn program(rules: &str) -> Program {
+    let checked = ludex_gdl::check_source(&Source::new("test.kif", rules.to_string()));
+    checked.program.expect("the rules are right")
+}
+
 #[test]
-fn rewritten_conditions_hide_nothing() {
-    // The move a is legal by two rules that say the same as the fact for b: the rule graph of these
-    // rules has no symmetry.
-    let circuit = circuit(
-        "(role r) (init p) (legal r b)
-         (<= (legal r a) (true p)) (<= (legal r a) (not (true p)))
-         (<= (next q) (does r a)) (<= (next q) (does r b)) (<= (next p) (true p))
-         (<= terminal (true q)) (goal r 100)",
-    );
-    let found = find(&circuit, RoleExchange::Forbidden);
-    assert_eq!(found.order, 2_u32.into());
+fn the_rule_graph_shows_what_the_text_shows() {
+    let order = |rules: &str, exchange| {
+        let found =
+            find_rule_symmetries(&program(rules), &circuit(rules), exchange, &Deadline::never());
+        found.order.to_string()
+    };
+    // A number is renamed in all places at once, so that rows are not reflected without columns.
+    assert_eq!(order(&rules("tictactoe"), RoleExchange::Forbidden), "4");
+    assert_eq!(order(&rules("tictactoe"), RoleExchange::Allowed), "8");
+    assert_eq!(order(&rules("rock-paper-scissors"), RoleExchange::Forbidden), "3");
+    // Two rules that say the same as one hide the symmetry.
+    assert_eq!(order(HIDDEN, RoleExchange::Forbidden), "1");
+    assert_eq!(find(&circuit(HIDDEN), RoleExchange::Forbidden).order, 2_u32.into());
+}
+
+#[test]
+fn the_circuit_shows_at_least_as_much_as_the_text() {
+    for file in ludex_testkit::library() {
+        let text = file.text();
+        let circuit = circuit(&text);
+        // Large loops make the search long.
+        if circuit.n_gates() > 5_000 {
+            continue;
+        }
+        let by_text = find_rule_symmetries(
+            &program(&text),
+            &circuit,
+            RoleExchange::Allowed,
+            &Deadline::never(),
+        );
+        let by_circuit = find(&circuit, RoleExchange::Allowed);
+        let group = by_circuit.group(&Deadline::never()).expect("no deadline");
+        for generator in &by_text.generators {
+            let is_known = group.contains(generator.permutation());
+            assert!(is_known, "{}: {}", file.name, in_words(generator, &circuit.vocabulary));
+        }
+    }
 }
 
 #[test]
