@@ -27,6 +27,7 @@ mod exact_puzzles;
 mod sliding;
 mod search;
 mod strength;
+mod symmetries;
 mod improvements;
 mod puzzles;
 mod hidden;

@@ -7,7 +7,7 @@ use crate::run::Run;
 use crate::{
     corpus, csp_compare, endings, exact_puzzles, faults, fuzz, ground, hidden, hostile,
     improvements, kills, loaded, macucb, overhead, peers_attack, playouts, puzzles, quantified,
-    reasoner, search, sliding, solve, solved, strength, translate, translate_agree,
+    reasoner, search, sliding, solve, solved, strength, symmetries, translate, translate_agree,
 };
 
 /// A question, the command that answers it, and the tables with the answer.
@@ -31,6 +31,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &playouts::EXPERIMENT,
     &corpus::EXPERIMENT,
     &endings::EXPERIMENT,
+    &symmetries::EXPERIMENT,
     // Searches and players.
     &search::EXPERIMENT,
     &strength::EXPERIMENT,

@@ -175,9 +175,10 @@ impl CircuitGraph {
     fn labels(&self, first_gate: usize, name: impl Fn(u32) -> u32) -> Vec<u64> {
         let n_vertices = self.graph.n_vertices();
         let mut labels: Vec<u64> = (0..n_vertices as u32)
-            .map(|v| match (v as usize) < first_gate {
-                true => scramble(u64::from(name(v)) + 1),
-                false => scramble(u64::from(self.graph.colors()[v as usize]) << 32),
+            .map(|v| {
+                let is_named = (v as usize) < first_gate;
+                let color = u64::from(self.graph.colors()[v as usize]);
+                scramble(if is_named { u64::from(name(v)) + 1 } else { color << 32 })
             })
             .collect();
         let mut carried = vec![0_u64; n_vertices];

@@ -138,17 +138,17 @@ impl SymmetriesJson {
             "1" => "no symmetry but the identity".into(),
             order => format!("{order} symmetries"),
         };
-        let or_more = match self.order == self.order_with_roles {
-            true => String::new(),
-            false => format!(", {} if roles may be exchanged", self.order_with_roles),
+        let has_exchanges = self.order != self.order_with_roles;
+        let or_more = if has_exchanges {
+            format!(", {} if roles may be exchanged", self.order_with_roles)
+        } else {
+            String::new()
         };
         let order = counted(&self.order);
         let mut lines = vec![format!("{}: {order}{or_more} ({:.3} s)", self.name, self.seconds)];
         // Those that exchange roles are worth listing only if there are any.
-        let with_roles: &[GeneratorJson] = match self.order == self.order_with_roles {
-            true => &[],
-            false => &self.generators_with_roles,
-        };
+        let with_roles: &[GeneratorJson] =
+            if has_exchanges { &self.generators_with_roles } else { &[] };
         for (title, generators) in
             [("Generators", &self.generators[..]), ("Generators with exchanged roles", with_roles)]
         {
