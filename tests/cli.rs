@@ -97,6 +97,22 @@ fn check_locates_errors() {
     assert!(stderr(&output).contains('^'), "{}", stderr(&output));
 }
 
+/// A state beyond the limits of the reasoner looks terminal.
+#[test]
+fn a_state_that_cannot_be_evaluated_is_not_the_end_of_the_game() {
+    let rules = "(role p) (init (n z)) (legal p go) (<= (next (n (s ?x))) (true (n ?x)))
+                 (<= terminal (true over)) (goal p 100)";
+    for call in [
+        &["transcript", "-", "--engine", "reasoner", "--steps", "600"][..],
+        &["play", "-", "--engine", "reasoner", "--role", "none", "--player", "random"],
+    ] {
+        let output = ludex_with(call, rules);
+        assert_eq!(output.status.code(), Some(3), "{call:?}: {}", stderr(&output));
+        let message = stderr(&output);
+        assert!(message.contains("the rules could not be evaluated in this state"), "{message}");
+    }
+}
+
 #[test]
 fn check_deep_knows_tic_tac_toe() {
     let report = json(&ludex(&["check", "tictactoe", "--deep", "--json"]), 0);

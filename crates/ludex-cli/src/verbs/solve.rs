@@ -56,8 +56,14 @@ pub fn run(args: &SolveArgs, common: &Common) -> Result<u8, Failure> {
         return Ok(code);
     }
     output::text(&report.text(&Layout::of(&loaded.program)))?;
-    if let Some(reason) = report.stopped {
-        eprintln!("ludex: stopped by the limit of {reason}; the value is within the bounds");
+    match report.stopped {
+        Some(reason) => {
+            eprintln!("ludex: stopped by the limit of {reason}; the value is within the bounds");
+        }
+        None if !report.solved => {
+            eprintln!("ludex: no method found the value; it is within the bounds");
+        }
+        None => {}
     }
     Ok(code)
 }

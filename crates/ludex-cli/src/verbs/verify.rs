@@ -69,6 +69,9 @@ pub fn run(certificate: &str, rules: &str, common: &Common) -> Result<u8, Failur
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         output::text(&format!("{word}{reason}\n"))?;
         output::text(&claim.iter().map(|it| format!("  {it}\n")).collect::<String>())?;
+        if code != DONE {
+            eprintln!("ludex: the certificate is {word}");
+        }
     }
     Ok(code)
 }
