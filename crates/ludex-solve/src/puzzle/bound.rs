@@ -183,6 +183,14 @@ mod tests {
         // Tile 1 has two steps to go, tile 2 two, and tile 3 one.
         assert_eq!(check(&game, Estimate::Patterns).0, 5);
         assert_eq!(check(&game, Estimate::Misplaced).0, 3);
+        // The blank has further to go than any tile, and a step moves it and a tile.
+        let (before, after) = TILES.split_once("(init (cell 1 1 b))").expect("the blank is there");
+        let (_, after) = after.split_once("(init (cell 2 2 1))").expect("tile 1 is there");
+        let start =
+            "(init (cell 1 1 1)) (init (cell 1 2 b)) (init (cell 2 1 3)) (init (cell 2 2 2))";
+        let far = machine(&[before, start, after].concat());
+        assert_eq!(check(&far, Estimate::Patterns), (2, 2));
+        assert_eq!(check(&far, Estimate::Misplaced), (2, 2));
         let (best, distance) = check(&game, Estimate::Best);
         assert!((5..=distance).contains(&best), "{best} of {distance}");
     }

@@ -15,6 +15,8 @@
 //! Felner, *Disjoint Pattern Database Heuristics*, AIJ 2002. Patterns and proofs come from the
 //! circuit.
 
+use std::cmp::Reverse;
+
 use ludex_base::{BitSet, Deadline, FluentId, Goal, MoveId};
 use ludex_circuit::{Gate, GateId};
 use ludex_encode::Group;
@@ -29,6 +31,8 @@ const MAX_WORK: usize = 400_000_000;
 const MAX_VALUES: usize = 4_096;
 /// Groups in a pattern.
 const MAX_GROUPS: usize = 3;
+/// Patterns that are tried for a sum.
+const MAX_ADDED: usize = 256;
 /// The distance of values from which the goal cannot be reached.
 const NEVER: u32 = u32::MAX;
 
@@ -73,7 +77,7 @@ impl Patterns {
             list.extend(built.filter(|it| it.distances.iter().any(|&distance| distance > 0)));
         }
         let mut patterns = Self { list, additive: Vec::new() };
-        patterns.choose_additive(state, &builder.groups);
+        patterns.choose_additive(&builder.groups);
         patterns
     }
 
@@ -112,19 +116,34 @@ impl Patterns {
         self.list.is_empty()
     }
 
-    /// Chooses patterns whose distances may be added, those far from the goal first.
-    fn choose_additive(&mut self, state: &BitSet, groups: &Groups) {
+    /// Chooses patterns whose distances may be added: of the sets that begin with each pattern and
+    /// take those far from the goal first, the one with the largest distances in the mean.
+    fn choose_additive(&mut self, groups: &Groups) {
         let mut order: Vec<usize> = (0..self.list.len()).collect();
         order.retain(|&idx| self.list[idx].groups.len() == 1);
-        let distance = |idx: &usize| self.list[*idx].distance(state);
-        order.sort_by_key(|idx| std::cmp::Reverse(distance(idx)));
-        for idx in order {
-            let is_independent =
-                |&other: &usize| self.list[idx].never_changes_with(&self.list[other], groups);
-            if self.additive.iter().all(is_independent) {
-                self.additive.push(idx);
+        order.sort_by_key(|&idx| Reverse(self.list[idx].mean_distance()));
+        order.truncate(MAX_ADDED);
+        let is_independent =
+            |a: usize, b: usize| a == b || self.list[a].never_changes_with(&self.list[b], groups);
+        let independent: Vec<Vec<bool>> = (order.iter())
+            .map(|&a| order.iter().map(|&b| is_independent(a, b)).collect())
+            .collect();
+        let sum = |places: &[usize]| -> u64 {
+            places.iter().map(|&place| self.list[order[place]].mean_distance()).sum()
+        };
+        let mut best: Vec<usize> = Vec::new();
+        for first in 0..order.len() {
+            let mut chosen = vec![first];
+            for place in (0..order.len()).filter(|&place| place != first) {
+                if chosen.iter().all(|&other| independent[place][other]) {
+                    chosen.push(place);
+                }
+            }
+            if sum(&chosen) > sum(&best) {
+                best = chosen;
             }
         }
+        self.additive = best.into_iter().map(|place| order[place]).collect();
     }
 }
 
@@ -137,6 +156,13 @@ impl Pattern {
             value = value * size_of(group) + place.unwrap_or(group.fluents.len());
         }
         self.distances[value]
+    }
+
+    /// Returns a thousand times the mean distance of values from which the goal can be reached.
+    fn mean_distance(&self) -> u64 {
+        let finite = self.distances.iter().filter(|&&distance| distance != NEVER);
+        let (n, sum) = finite.fold((0, 0), |(n, sum), &it| (n + 1, sum + u64::from(it)));
+        1_000 * sum / n.max(1)
     }
 
     /// Returns whether no step changes both patterns, which have one group each.
