@@ -7,7 +7,7 @@
 //! often decides at once. The move that refuted a sibling is looked up first, because a threat refutes
 //! every move that does not meet it. The rest is searched in the order of the merits of the fluents
 //! that a move makes true, after the table's best move: merits grow when a move decides, and shrink
-//! when it does not.
+//! when it does not. A fluent has merits of its own, and others as a reply to the move before.
 //!
 //! Other threads may help with a question that takes long. They ask the same question in another
 //! order and share the table, so each finds what the others have proved.
@@ -21,13 +21,14 @@
 //! heuristic*, 1983, by fluent instead of by move.
 
 use std::cmp::Reverse;
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ludex_base::{Deadline, Goal, Limits, MoveId, RoleId, StopReason};
 use ludex_game::{Cursor, Describe, Game, StateOf};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::questions::{MAX_DEPTH, Oracle, Questions, choices, with_stack};
 use super::transpositions::{Fingerprint, NO_PLACE, Transpositions};
@@ -38,6 +39,8 @@ use crate::progress::Progress;
 
 /// The deadline is checked after this many moves.
 const N_UNCHECKED: u64 = 256;
+/// Merits of replies are kept at so many places, by their hash values.
+const REPLY_BITS: u32 = 16;
 /// The largest table, in bytes.
 const MAX_TABLE_BYTES: u64 = 2 << 30;
 /// Nodes of a question before others are asked for help, usually: a shared table has its full size
@@ -179,6 +182,10 @@ struct Search<'a, G: Game> {
     table: Arc<Transpositions>,
     /// By fluent, or by move if the engine does not number fluents.
     merits: Vec<i32>,
+    /// The same for a feature after the features of the move before, by a hash value of both.
+    replies: Vec<i32>,
+    /// A hash value of the features of the last move of the path.
+    last_move: u64,
     /// Whether it helps, so that it searches in an order of its own.
     is_helper: bool,
     /// The fluents of the states of the path.
@@ -217,6 +224,8 @@ impl<'a, G: Game> Search<'a, G> {
             deadline: options.limits.deadline.clone(),
             table,
             merits: Vec::new(),
+            replies: vec![0; 1 << REPLY_BITS],
+            last_move: 0,
             is_helper: false,
             words: Vec::new(),
             path: FxHashSet::default(),
@@ -236,6 +245,7 @@ impl<'a, G: Game> Search<'a, G> {
     fn force(&mut self, state: &StateOf<G>, goal: Goal) -> Result<bool, StopReason> {
         self.path.clear();
         self.words.clear();
+        self.last_move = 0;
         self.cursor.set_state(state);
         if self.cursor.is_terminal() {
             return Ok(self.end() >= goal);
@@ -361,7 +371,11 @@ impl<'a, G: Game> Search<'a, G> {
                     Some(answer) => answer,
                     None => {
                         let (state, key) = (&child.state, child.key);
+                        let new = features_of(&children, &features, idx);
+                        let last_move = FxBuildHasher.hash_one(new);
+                        let last_move = std::mem::replace(&mut self.last_move, last_move);
                         let answer = self.can_force(state, key, goal, refutation, depth + 1)?;
+                        self.last_move = last_move;
                         refutation = self.decider.or(refutation);
                         answer
                     }
@@ -429,7 +443,7 @@ impl<'a, G: Game> Search<'a, G> {
         let rank = |&idx: &usize| {
             let child = &children[idx];
             let features = features_of(children, features, idx).iter();
-            let merit: i64 = features.map(|&it| i64::from(self.merit(it))).sum();
+            let merit: i64 = features.map(|&it| self.merit(it)).sum();
             // A helper takes every fourth move out of its turn.
             let is_deferred = self.is_helper && child.key.is_one_of(4);
             (child.place != best, is_deferred, Reverse(merit), child.place)
@@ -439,8 +453,14 @@ impl<'a, G: Game> Search<'a, G> {
         order
     }
 
-    fn merit(&self, feature: u32) -> i32 {
-        self.merits.get(feature as usize).copied().unwrap_or(0)
+    fn merit(&self, feature: u32) -> i64 {
+        let merit = self.merits.get(feature as usize).copied().unwrap_or(0);
+        i64::from(merit) + i64::from(self.replies[self.reply(feature)])
+    }
+
+    /// Returns the place of a feature that replies to the last move.
+    fn reply(&self, feature: u32) -> usize {
+        (FxBuildHasher.hash_one((self.last_move, feature)) >> (u64::BITS - REPLY_BITS)) as usize
     }
 
     /// Notes that the last of the searched children decided, and that those before it did not.
@@ -449,6 +469,8 @@ impl<'a, G: Game> Search<'a, G> {
         let gain = before.len() as i32;
         for (idx, gain) in before.iter().map(|&idx| (idx, -1)).chain([(decider, gain)]) {
             for &feature in features_of(children, features, idx) {
+                let reply = self.reply(feature);
+                self.replies[reply] = self.replies[reply].saturating_add(gain);
                 let feature = feature as usize;
                 if self.merits.len() <= feature {
                     self.merits.resize(feature + 1, 0);
