@@ -225,6 +225,16 @@ fn connect_four_on_four_columns_and_rows_is_a_draw() {
 }
 
 #[test]
+fn connect_four_on_small_boards_has_its_published_values() {
+    for (n_columns, n_rows) in [(4, 5), (5, 4)] {
+        let game = machine(&connect_four(n_columns, n_rows));
+        let problem = Problem::initial(&game).with_circuit(game.circuit());
+        let options = SolveOptions { methods: vec![Method::AlphaBeta], ..SolveOptions::default() };
+        check_values(&solve(&problem, &options, &Progress::new()), &[50, 50]);
+    }
+}
+
+#[test]
 fn roles_who_move_at_the_same_time_mix() {
     for name in ["matching-pennies", "rock-paper-scissors"] {
         let rules = library(name);
