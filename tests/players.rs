@@ -27,7 +27,7 @@ const GAMES: &[&str] = &[
 
 #[test]
 fn every_player_plays_every_kind_of_game_to_its_end() {
-    let clocks = [(50, 50), (1, 1)].map(|(start, play)| Clocks {
+    let clocks = [(20, 20), (1, 1)].map(|(start, play)| Clocks {
         start: Duration::from_millis(start),
         play: Duration::from_millis(play),
     });

@@ -35,15 +35,13 @@ pub fn run() -> Result<()> {
 }
 
 /// The crates that search and propagate.
-const CHECKED: [&str; 12] = [
+const CHECKED: [&str; 10] = [
     "ludex-automorphism",
     "ludex-circuit",
     "ludex-csp",
-    "ludex-encode",
     "ludex-game",
     "ludex-ground",
     "ludex-machine",
-    "ludex-macucb",
     "ludex-qcsp",
     "ludex-reasoner",
     "ludex-scsp",
