@@ -205,6 +205,12 @@ pub trait Cursor: Clone + Send {
         None
     }
 
+    /// Plays on without folding states until the next [`set_state`](Self::set_state): a playout does
+    /// not come back to symmetric states, and must draw from all moves.
+    ///
+    /// The default does nothing, for an engine that does not fold.
+    fn stop_folding(&mut self) {}
+
     /// Returns the goal of a role: the largest derivable value, or 0 if there is none.
     fn goal(&mut self, role: RoleId) -> Goal {
         self.goals(role).last().copied().unwrap_or(Goal::MIN)

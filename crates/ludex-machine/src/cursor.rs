@@ -28,6 +28,8 @@ pub struct MachineCursor {
     progress: Progress,
     /// How states are folded, and room for a folded state.
     fold: Option<(Arc<dyn Fold>, BitSet)>,
+    /// Whether states are folded at present.
+    is_folding: bool,
 }
 
 /// The sections of gates that are evaluated in the current state.
@@ -54,6 +56,7 @@ impl MachineCursor {
             percepts: vec![Vec::new(); n_roles],
             progress: Progress::Nothing,
             fold: fold.map(|fold| (Arc::clone(fold), parts.circuit.init.clone())),
+            is_folding: fold.is_some(),
             parts,
         };
         cursor.arrive();
@@ -69,6 +72,7 @@ impl MachineCursor {
             self.set_state(&canonical);
         }
         self.fold = Some((fold, canonical));
+        self.is_folding = true;
     }
 
     /// Lists the legal moves of a role, all of them.
@@ -189,6 +193,7 @@ impl Cursor for MachineCursor {
             _ => self.state.copy_from(state),
         }
         self.percepts.iter_mut().for_each(Vec::clear);
+        self.is_folding = self.fold.is_some();
         self.arrive();
     }
 
@@ -205,7 +210,7 @@ impl Cursor for MachineCursor {
             _ => self.evaluate_step(joint),
         }
         self.arrive();
-        if self.fold.is_some() {
+        if self.is_folding {
             self.fold_state();
         }
     }
@@ -221,7 +226,7 @@ impl Cursor for MachineCursor {
     }
 
     fn legal_moves(&mut self, role: RoleId) -> &[MoveId] {
-        if self.fold.is_some() {
+        if self.is_folding {
             self.list_folded();
         } else {
             self.list_legal(role.index());
@@ -231,7 +236,7 @@ impl Cursor for MachineCursor {
 
     fn draw_move(&mut self, role: RoleId, rng: &mut Rng) -> Option<MoveId> {
         match (self.parts.net(), &mut self.net) {
-            (Some(net), Some(values)) if self.fold.is_none() => {
+            (Some(net), Some(values)) if !self.is_folding => {
                 draw_move(net, values, role.index(), rng)
             }
             _ => rng.choose(self.legal_moves(role)).copied(),
@@ -260,6 +265,13 @@ impl Cursor for MachineCursor {
 
     fn fluents(&self) -> Option<&BitSet> {
         Some(&self.state)
+    }
+
+    fn stop_folding(&mut self) {
+        if std::mem::replace(&mut self.is_folding, false) {
+            // Some moves may have been left out.
+            self.has_legal.fill(false);
+        }
     }
 
     fn n_common_fluents(&self, other: &BitSet) -> Option<usize> {

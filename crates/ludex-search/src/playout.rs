@@ -47,6 +47,7 @@ pub(crate) fn play_out<C: Cursor>(
     playing: Playing<'_, '_>,
     desk: &mut Desk,
 ) -> End {
+    cursor.stop_folding();
     let Playing { policy, rng, clock, horizon } = playing;
     let Desk { joint, record, writes, mobility } = desk;
     let is_uniform = policy.is_uniform();
