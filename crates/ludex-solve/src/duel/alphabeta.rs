@@ -539,7 +539,11 @@ mod tests {
             ..SolveOptions::default()
         };
         let mut n_helped = 0;
-        for _ in 0..20 {
+        for round in 0..2_000 {
+            // On a busy machine the observer may not get its turn for many rounds.
+            if round >= 20 && n_helped > 0 {
+                break;
+            }
             let progress = Progress::new();
             progress.begin(problem.bounds());
             let open = OpenQuestion { n_alone: 10, ..OpenQuestion::default() };
