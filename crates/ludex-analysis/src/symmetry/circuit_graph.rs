@@ -11,6 +11,7 @@
 //! have the same inputs then: which atoms got feedback gates is an accident of compilation.
 
 use ludex_automorphism::{ColoredGraph, GraphBuilder, SparsePermutation};
+use ludex_base::seed::mix;
 use ludex_base::{BitSet, FluentId, MoveId, PerceptId, RoleId};
 use ludex_circuit::{Circuit, Gate, GateId};
 use rustc_hash::FxHashMap;
@@ -208,11 +209,9 @@ impl CircuitGraph {
     }
 }
 
+/// Mixes the bits of a number; zero is no exception.
 fn scramble(value: u64) -> u64 {
-    let mut x = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
+    mix(value.wrapping_add(0x9e37_79b9_7f4a_7c15))
 }
 
 /// Returns for each fluent whether it has no part in the game: nothing changes it, except perhaps

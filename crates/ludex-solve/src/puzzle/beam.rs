@@ -34,16 +34,14 @@ pub fn search<G: Game>(
     options: &SolveOptions,
     progress: &Progress,
 ) -> Option<StopReason> {
-    let Some(rules) = problem.rules else { return Some(StopReason::Count) };
-    let Some(circuit) = Analysis::circuit(rules.circuit()) else { return Some(StopReason::Count) };
-    let state = rules.fluents(&problem.state);
-    let Some(analysis) = Analysis::of(&circuit, state, &options.limits) else {
-        return Some(options.limits.deadline.stop_reason().unwrap_or(StopReason::Count));
+    let analysis = match Analysis::of(problem, &options.limits) {
+        Ok(analysis) => analysis,
+        Err(stop) => return Some(stop),
     };
-    let goal = goals_of(&circuit).pop().unwrap_or(Goal::MAX);
+    let goal = goals_of(&analysis.circuit).pop().unwrap_or(Goal::MAX);
     let patterns = Patterns::of(&analysis, goal, &options.limits.deadline);
-    let Analysis { effects, clock, .. } = &analysis;
-    let mut relaxation = Relaxation::new(&circuit, effects, clock, goal);
+    let Analysis { circuit, effects, clock, .. } = &analysis;
+    let mut relaxation = Relaxation::new(circuit, effects, clock, goal);
     let estimate: Estimate<'_> = if patterns.is_empty() {
         Box::new(|state| relaxation.estimate(state))
     } else {

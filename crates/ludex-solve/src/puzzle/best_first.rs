@@ -66,15 +66,13 @@ pub fn search<G: Game>(
     options: &SolveOptions,
     progress: &Progress,
 ) -> Option<StopReason> {
-    let Some(rules) = problem.rules else { return Some(StopReason::Count) };
-    let Some(circuit) = Analysis::circuit(rules.circuit()) else { return Some(StopReason::Count) };
-    let state = rules.fluents(&problem.state);
-    let Some(analysis) = Analysis::of(&circuit, state, &options.limits) else {
-        return Some(options.limits.deadline.stop_reason().unwrap_or(StopReason::Count));
+    let analysis = match Analysis::of(problem, &options.limits) {
+        Ok(analysis) => analysis,
+        Err(stop) => return Some(stop),
     };
     let role = puzzle_role();
     let search = Search { problem, analysis: &analysis, order, options, progress };
-    let mut goals = goals_of(&circuit);
+    let mut goals = goals_of(&analysis.circuit);
     while let Some(goal) = goals.pop() {
         let bounds = progress.bounds(role);
         if goal > bounds.upper {
@@ -109,7 +107,7 @@ enum Aimed {
 
 struct Search<'a, 'b, G: Game> {
     problem: &'a Problem<'b, G>,
-    analysis: &'a Analysis<'a>,
+    analysis: &'a Analysis,
     order: Order,
     options: &'a SolveOptions,
     progress: &'a Progress,

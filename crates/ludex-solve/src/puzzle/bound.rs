@@ -32,12 +32,7 @@ pub(super) enum Bound<'a> {
 
 impl<'a> Bound<'a> {
     /// Creates the bound that the options ask for, or that is always zero.
-    pub fn of(
-        analysis: &Analysis<'a>,
-        goal: Goal,
-        is_wanted: bool,
-        options: &SolveOptions,
-    ) -> Self {
+    pub fn of(analysis: &'a Analysis, goal: Goal, is_wanted: bool, options: &SolveOptions) -> Self {
         if !is_wanted {
             return Bound::Zero;
         }
@@ -74,6 +69,7 @@ impl<'a> Bound<'a> {
 
 #[cfg(test)]
 mod tests {
+    use crate::problem::Problem;
     use ludex_base::Limits;
     use ludex_game::{Cursor, Game};
     use ludex_machine::Machine;
@@ -103,11 +99,12 @@ mod tests {
     /// and consistent (it falls by at most one in a step, so the sum of steps done and to come never
     /// falls). Returns the estimate of the first state and its true distance.
     fn check(game: &Machine, estimate: Estimate) -> (u32, u32) {
-        let circuit = Analysis::circuit(game.circuit()).expect("the game is small");
         let mut cursor = game.cursor();
         let start = cursor.state().clone();
-        let analysis = Analysis::of(&circuit, &start, &Limits::usual()).expect("the game is small");
-        let best = circuit.goals.iter().map(|&(_, goal, _)| goal).max().expect("there are goals");
+        let problem = Problem::initial(game).with_circuit(game.circuit());
+        let analysis = Analysis::of(&problem, &Limits::usual()).expect("the game is small");
+        let best =
+            analysis.circuit.goals.iter().map(|&(_, goal, _)| goal).max().expect("there are goals");
         let options = SolveOptions { estimate, ..SolveOptions::default() };
         let mut bound = Bound::of(&analysis, best, true, &options);
         let mut indexes = FxHashMap::from_iter([(start.clone(), 0)]);

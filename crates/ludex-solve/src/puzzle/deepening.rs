@@ -29,15 +29,13 @@ pub fn search<G: Game>(
     options: &SolveOptions,
     progress: &Progress,
 ) -> Option<StopReason> {
-    let Some(rules) = problem.rules else { return Some(StopReason::Count) };
-    let Some(circuit) = Analysis::circuit(rules.circuit()) else { return Some(StopReason::Count) };
-    let state = rules.fluents(&problem.state);
-    let Some(analysis) = Analysis::of(&circuit, state, &options.limits) else {
-        return Some(options.limits.deadline.stop_reason().unwrap_or(StopReason::Count));
+    let analysis = match Analysis::of(problem, &options.limits) {
+        Ok(analysis) => analysis,
+        Err(stop) => return Some(stop),
     };
     let role = puzzle_role();
     let mut n_nodes = 0;
-    let mut goals = goals_of(&circuit);
+    let mut goals = goals_of(&analysis.circuit);
     while let Some(goal) = goals.pop() {
         let bounds = progress.bounds(role);
         if goal > bounds.upper {
@@ -47,7 +45,7 @@ pub fn search<G: Game>(
             return None;
         }
         let bound = Bound::of(&analysis, goal, true, options);
-        let folding = Folding::of(rules, &problem.state);
+        let folding = problem.rules.and_then(|rules| Folding::of(rules, &problem.state));
         let mut walk = Walk { problem, options, progress, goal, bound, folding, n_nodes };
         let mut found = walk.deepen();
         // Time may have mattered.

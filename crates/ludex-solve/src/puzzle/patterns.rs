@@ -54,7 +54,7 @@ struct Pattern {
 impl Patterns {
     /// Finds patterns that say something about plays that end with at least this goal; fewer if the
     /// deadline is reached or the rules are large.
-    pub fn of(analysis: &Analysis<'_>, goal: Goal, deadline: &Deadline) -> Self {
+    pub fn of(analysis: &Analysis, goal: Goal, deadline: &Deadline) -> Self {
         let Analysis { circuit, state, .. } = analysis;
         let more = find_more_groups(circuit, state, deadline);
         let groups = more.unwrap_or_else(|| analysis.groups.list.clone());
@@ -62,9 +62,9 @@ impl Patterns {
             analysis,
             groups: Groups::new(circuit, groups),
             wanted: wanted(analysis, goal),
-            goes_on: implied(analysis.circuit, analysis.circuit.terminal, false),
-            cones: Cones::new(analysis.circuit),
-            lanes: Lanes::new(analysis.circuit),
+            goes_on: implied(&analysis.circuit, analysis.circuit.terminal, false),
+            cones: Cones::new(&analysis.circuit),
+            lanes: Lanes::new(&analysis.circuit),
             work: 0,
         };
         let mut list = Vec::new();
@@ -188,8 +188,8 @@ fn size_of(group: &Group) -> usize {
 }
 
 /// Returns for each goal that is large enough what surely holds at an end with it.
-fn wanted(analysis: &Analysis<'_>, goal: Goal) -> Vec<Vec<Literal>> {
-    let circuit = analysis.circuit;
+fn wanted(analysis: &Analysis, goal: Goal) -> Vec<Vec<Literal>> {
+    let circuit = &analysis.circuit;
     let gates = circuit.goals.iter().filter(|&&(_, of, _)| of >= goal);
     let at_end = implied(circuit, circuit.terminal, true);
     let both = gates.map(|&(_, _, gate)| {
@@ -207,7 +207,7 @@ struct Step {
 }
 
 struct Builder<'a> {
-    analysis: &'a Analysis<'a>,
+    analysis: &'a Analysis,
     groups: Groups,
     wanted: Vec<Vec<Literal>>,
     goes_on: Vec<Literal>,

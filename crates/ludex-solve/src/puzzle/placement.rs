@@ -44,13 +44,12 @@ pub fn search<G: Game>(
     progress: &Progress,
 ) -> Option<StopReason> {
     let limits = &options.limits;
-    let Some(rules) = problem.rules else { return Some(StopReason::Count) };
-    let Some(circuit) = Analysis::circuit(rules.circuit()) else { return Some(StopReason::Count) };
-    let Some(puzzle) = Analysis::of(&circuit, rules.fluents(&problem.state), limits) else {
-        return Some(limits.deadline.stop_reason().unwrap_or(StopReason::Count));
+    let puzzle = match Analysis::of(problem, limits) {
+        Ok(puzzle) => puzzle,
+        Err(stop) => return Some(stop),
     };
     let role = puzzle_role();
-    let mut goals = goals_of(&circuit);
+    let mut goals = goals_of(&puzzle.circuit);
     while let Some(goal) = goals.pop() {
         let bounds = progress.bounds(role);
         if goal > bounds.upper {
@@ -83,7 +82,7 @@ enum Outcome {
     Unknown(StopReason),
 }
 
-impl Analysis<'_> {
+impl Analysis {
     /// Looks for a play with at least this goal.
     fn reach<G: Game>(
         &self,
@@ -222,7 +221,7 @@ struct Model {
 
 impl Model {
     /// Builds the network; `None` at a limit.
-    fn of(puzzle: &Analysis<'_>, goal: Goal, limits: &Limits) -> Option<Self> {
+    fn of(puzzle: &Analysis, goal: Goal, limits: &Limits) -> Option<Self> {
         let Analysis { circuit, groups, .. } = puzzle;
         let mut last = FinalState::new(circuit, groups);
         let wanted: Vec<GateId> = (circuit.goals.iter())
@@ -245,7 +244,7 @@ impl Model {
 
     /// Creates the expression of each move: a literal of the final state if it says the same, and
     /// a variable if there is none.
-    fn add_moves(&mut self, puzzle: &Analysis<'_>, last: &mut FinalState<'_>) {
+    fn add_moves(&mut self, puzzle: &Analysis, last: &mut FinalState<'_>) {
         let Analysis { circuit, effects, state, .. } = puzzle;
         for idx in 0..circuit.vocabulary.moves.len() {
             let played = MoveId::new(idx);
@@ -281,7 +280,7 @@ impl Model {
     }
 
     /// Relates the moves to what they change and to what they need.
-    fn add_changes(&mut self, puzzle: &Analysis<'_>, last: &mut FinalState<'_>) {
+    fn add_changes(&mut self, puzzle: &Analysis, last: &mut FinalState<'_>) {
         let Analysis { circuit, effects, clock, state, .. } = puzzle;
         let some_of = |moves: &[MoveId]| -> Vec<Expr> {
             moves.iter().map(|played| self.played[played.index()].clone()).collect()
@@ -340,12 +339,7 @@ impl Model {
     }
 
     /// Relates the number of moves to the fluents that no move influences.
-    fn add_length(
-        &mut self,
-        puzzle: &Analysis<'_>,
-        cliques: &[Vec<usize>],
-        last: &mut FinalState<'_>,
-    ) {
+    fn add_length(&mut self, puzzle: &Analysis, cliques: &[Vec<usize>], last: &mut FinalState<'_>) {
         let Analysis { circuit, effects, clock, .. } = puzzle;
         let n_ticks = clock.ticks.len();
         if n_ticks < 2 {
@@ -399,11 +393,7 @@ impl Model {
 const MAX_PAIR_WORK: usize = 2_000_000_000;
 
 /// For each move, the moves that cannot occur in a play with it that reaches one of the gates.
-fn exclusive_moves(
-    puzzle: &Analysis<'_>,
-    wanted: &[GateId],
-    limits: &Limits,
-) -> Option<Vec<BitSet>> {
+fn exclusive_moves(puzzle: &Analysis, wanted: &[GateId], limits: &Limits) -> Option<Vec<BitSet>> {
     let Analysis { circuit, groups, effects, state, .. } = puzzle;
     let n_moves = circuit.vocabulary.moves.len();
     let mut exclusive = vec![BitSet::new(n_moves); n_moves];
