@@ -33,6 +33,11 @@ pub struct Phases {
 }
 
 impl Phases {
+    /// Returns the one phase of a game of which nothing periodic is to be used: every state is in it.
+    pub fn one() -> Self {
+        known_in_phases(&[BitSet::new(0)], 1, Vec::new())
+    }
+
     /// Returns the number of phases; 1 if nothing is periodic.
     pub fn n_phases(&self) -> usize {
         self.values.len()

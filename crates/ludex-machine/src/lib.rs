@@ -16,6 +16,7 @@ mod lanes; // 3. operations on words, one bit per playout
 mod native; // 4. these operations as machine code
 mod cursor; // 5. a cursor on one state
 mod wide; // 6. batches of playouts
+mod positions; // 7. positions side by side, with moves from outside
 mod machine; // the game
 
 #[cfg(test)]
@@ -23,3 +24,4 @@ mod tests;
 
 pub use cursor::MachineCursor;
 pub use machine::{Machine, MachineRunner, PlayoutStyle};
+pub use positions::{IllegalChoice, Positions};

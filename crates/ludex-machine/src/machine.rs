@@ -21,6 +21,7 @@ use crate::lanes::step_tapes::LaneTapes;
 use crate::lanes::word::n_words;
 use crate::native::code::TapeCode;
 use crate::net::counters::Net;
+use crate::positions::Positions;
 use crate::wide::WideRunner;
 
 /// Loops are unrolled for the net if that adds at most this many gates.
@@ -49,6 +50,8 @@ pub(crate) struct Parts {
     net: OnceLock<Option<Net>>,
     /// For playouts in lanes; built with the first runner.
     wide: OnceLock<Wide>,
+    /// For positions in lanes; built with the first of them.
+    any_state: OnceLock<Wide>,
     pub roles: Vec<Role>,
     /// By fluent, its gate if some gate reads it.
     pub fluent_gates: Vec<Option<u32>>,
@@ -126,6 +129,7 @@ impl Machine {
             schedule,
             net: OnceLock::new(),
             wide: OnceLock::new(),
+            any_state: OnceLock::new(),
             roles,
             fluent_gates,
             move_gates,
@@ -196,6 +200,21 @@ impl Machine {
             }
         }
         best
+    }
+
+    /// Returns positions side by side, all in the initial state. Moves that the caller leaves open are
+    /// drawn with a generator seeded by `rng`.
+    ///
+    /// Percepts are not computed, and states are not folded.
+    pub fn positions(&self, rng: &mut Rng) -> Positions {
+        let (tapes, code) = self.parts.any_state.get_or_init(|| {
+            let tapes = LaneTapes::of_any_state(&self.parts.circuit, &Pace::unlimited());
+            let tapes = Arc::new(unstopped(tapes));
+            let code = TapeCode::new(&tapes, n_words()).map(Arc::new);
+            (tapes, code)
+        });
+        let Parts { circuit, move_starts, .. } = &*self.parts;
+        Positions::new(tapes, code.as_ref(), &circuit.init, move_starts, rng)
     }
 
     /// Returns how the machine plays batches of playouts.

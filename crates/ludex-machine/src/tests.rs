@@ -1,16 +1,16 @@
 //! Tests of the machine against the plain evaluation of its circuit.
 
-use ludex_base::{BitSet, Deadline, Limits, Pace, RoleId, Seed, Source, StopReason};
+use ludex_base::{BitSet, Deadline, Limits, MoveId, Pace, RoleId, Seed, Source, StopReason};
 use ludex_circuit::Circuit;
 use ludex_game::{
-    Cursor, Game, Observe, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, draw_joint,
-    play_checked,
+    Cursor, Game, JointMoves, Observe, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts,
+    draw_joint, play_checked,
 };
 use ludex_ground::ground;
 use ludex_testkit::RulesFile;
 
 use crate::net::counters::Net;
-use crate::{Machine, PlayoutStyle};
+use crate::{IllegalChoice, Machine, MachineCursor, PlayoutStyle};
 
 pub(crate) fn circuit(rules: &str) -> Circuit {
     let (sheet, _) = ludex_gdl::parse_kif(&Source::new("test", rules));
@@ -392,4 +392,115 @@ fn what_grows_with_the_circuit_heeds_the_deadline() {
     assert_eq!(machine.prepare_batches(&Limits::usual()), Ok(()), "{name}");
     let pace = Pace::new(&over.deadline, 1);
     assert_eq!(Net::new(machine.circuit(), &pace).map(|_| ()), Err(StopReason::Time), "{name}");
+}
+
+#[test]
+fn positions_side_by_side_are_those_of_cursors() {
+    for (name, rules) in library() {
+        let machine = Machine::new(circuit(&rules));
+        let n_roles = machine.roles().len();
+        let mut rng = Seed(5).rng();
+        let mut positions = machine.positions(&mut rng);
+        let n_lanes = positions.n_lanes();
+        // Some lanes follow their cursors; the moves of the others are drawn.
+        let mut cursors: Vec<_> = (0..20).map(|_| machine.cursor()).collect();
+        let n_fluents = machine.circuit().vocabulary.fluents.len();
+        let moves_of = |role: usize| {
+            let moves = &machine.circuit().vocabulary.moves;
+            (0..moves.len()).filter(|&idx| moves[idx].0.index() == role).collect::<Vec<_>>()
+        };
+        let width = (0..n_roles).map(|role| moves_of(role).len()).max().unwrap();
+        let mut fluents = vec![7; n_lanes * n_fluents];
+        let mut legal = vec![7; n_lanes * width];
+        let mut goals = vec![7; n_lanes];
+        for _ in 0..60 {
+            positions.write_fluents(&mut fluents);
+            for (lane, cursor) in cursors.iter_mut().enumerate() {
+                assert_eq!(positions.state(lane), *cursor.state(), "{name}");
+                let row = &fluents[lane * n_fluents..][..n_fluents];
+                let is_right = |idx: usize| row[idx] == u8::from(cursor.state().contains(idx));
+                assert!((0..n_fluents).all(is_right), "{name}");
+                assert_eq!(positions.is_over(lane), cursor.is_terminal(), "{name}");
+            }
+            for role in machine.role_ids() {
+                positions.write_goals(role, &mut goals);
+                positions.write_legal(&vec![role.index() as u8; n_lanes], width, &mut legal);
+                for (lane, cursor) in cursors.iter_mut().enumerate() {
+                    assert_eq!(goals[lane], cursor.goal(role).value(), "{name}");
+                    let row = &legal[lane * width..][..width];
+                    let listed = cursor.legal_moves(role);
+                    for (column, &idx) in moves_of(role.index()).iter().enumerate() {
+                        let is_legal = listed.contains(&MoveId::new(idx));
+                        assert_eq!(row[column] != 0, is_legal, "{name}");
+                        assert_eq!(positions.is_legal(lane, MoveId::new(idx)), is_legal, "{name}");
+                    }
+                    assert!(row[moves_of(role.index()).len()..].iter().all(|&byte| byte == 0));
+                }
+            }
+            let ended = positions.over().to_vec();
+            positions.restart(&ended);
+            for (lane, cursor) in cursors.iter_mut().enumerate() {
+                if ended[lane / 64] >> (lane % 64) & 1 != 0 {
+                    *cursor = machine.cursor();
+                }
+            }
+            let is_stuck = |cursor: &mut MachineCursor| {
+                machine.role_ids().any(|role| cursor.legal_moves(role).is_empty())
+            };
+            if cursors.iter_mut().any(is_stuck) {
+                break;
+            }
+            let mut chosen = Vec::new();
+            for cursor in &mut cursors {
+                let joint: Vec<MoveId> = machine
+                    .role_ids()
+                    .map(|role| cursor.draw_move(role, &mut rng).expect("there is a move"))
+                    .collect();
+                cursor.play(&joint);
+                chosen.extend(joint.into_iter().map(Some));
+            }
+            positions.play(&chosen).expect("the moves are legal");
+        }
+    }
+}
+
+#[test]
+fn drawn_moves_of_positions_are_legal_and_illegal_choices_are_refused() {
+    for (name, rules) in library().into_iter().step_by(3) {
+        let machine = Machine::new(circuit(&rules));
+        let mut positions = machine.positions(&mut Seed(1).rng());
+        let mut cursor = machine.cursor();
+        let start = cursor.state().clone();
+        let mut listed = JointMoves::of(&mut cursor, machine.roles().len());
+        let joints: Vec<Vec<MoveId>> =
+            std::iter::from_fn(|| listed.next_joint().map(<[MoveId]>::to_vec))
+                .take(5_000)
+                .collect();
+        if joints.is_empty() || joints.len() == 5_000 {
+            continue;
+        }
+        let successors: Vec<BitSet> = joints
+            .iter()
+            .map(|joint| {
+                cursor.set_state(&start);
+                cursor.play(joint);
+                cursor.state().clone()
+            })
+            .collect();
+        let illegal = (0..machine.circuit().vocabulary.moves.len()).map(MoveId::new).find(|&it| {
+            machine.circuit().vocabulary.moves[it.index()].0 == RoleId::new(0)
+                && joints.iter().all(|joint| joint[0] != it)
+        });
+        if let Some(illegal) = illegal {
+            let mut chosen = vec![None; machine.roles().len()];
+            chosen[0] = Some(illegal);
+            let refused = IllegalChoice { lane: 0, role: RoleId::new(0) };
+            assert_eq!(positions.play(&chosen), Err(refused), "{name}");
+            assert_eq!(positions.state(0), start, "{name}");
+        }
+        positions.play(&[]).expect("nothing was chosen");
+        for lane in 0..positions.n_lanes() {
+            assert!(successors.contains(&positions.state(lane)), "{name}");
+        }
+    }
 }

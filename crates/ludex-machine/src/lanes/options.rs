@@ -69,9 +69,14 @@ impl OptionTree {
         self.end()
     }
 
+    /// Lists the options.
+    pub fn options(&self) -> impl Iterator<Item = DrawOption> + '_ {
+        self.blocks.iter().flatten().filter(|it| **it != NO_OPTION).copied()
+    }
+
     /// Lists the slots with the lanes that have the options.
     pub fn sources(&self) -> impl Iterator<Item = u32> + '_ {
-        self.blocks.iter().flatten().filter(|it| **it != NO_OPTION).map(|it| it.source)
+        self.options().map(|it| it.source)
     }
 
     /// Returns the end of the slots of its counts.

@@ -74,15 +74,31 @@ pub(crate) struct GoalTapes {
 }
 
 impl LaneTapes {
-    /// Makes the tapes of a circuit.
+    /// Makes the tapes of a circuit for lanes that are in the same phase of the game.
     ///
     /// # Errors
     /// When the deadline of the pace is reached, which is checked after each change of the circuit.
     pub fn new(circuit: &Circuit, pace: &Pace<'_>) -> Result<Self, StopReason> {
+        Self::by_phase(circuit, Circuit::phases, pace)
+    }
+
+    /// Makes the tapes of a circuit for lanes in any states.
+    ///
+    /// # Errors
+    /// As [`LaneTapes::new`].
+    pub fn of_any_state(circuit: &Circuit, pace: &Pace<'_>) -> Result<Self, StopReason> {
+        Self::by_phase(circuit, |_| Phases::one(), pace)
+    }
+
+    fn by_phase(
+        circuit: &Circuit,
+        find_phases: impl Fn(&Circuit) -> Phases,
+        pace: &Pace<'_>,
+    ) -> Result<Self, StopReason> {
         // Factor first: a rulesheet that lists combinations has few gates afterwards.
         let circuit = &circuit.factored();
         pace.check()?;
-        let phases = circuit.phases();
+        let phases = find_phases(circuit);
         let mut steps: Vec<StepTapes> = Vec::with_capacity(phases.n_phases());
         for phase in 0..phases.n_phases() {
             pace.check()?;
