@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use xtask::tools;
 
 mod test;
+mod python;
 mod record;
 mod golden;
 mod agree;

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use crate::python;
 use crate::tools::{self, cargo};
 
 /// Checks format and lints, and runs every test once; those of the crates that search and propagate with
@@ -20,6 +21,7 @@ pub fn run() -> Result<()> {
     // The tests of the command run its binary, which `cargo test` alone does not build.
     tools::run(cargo().args(["build", "--release", "--workspace"]))?;
     tools::run(cargo().args(["test", "--release", "--workspace", "--doc"]))?;
+    python::test()?;
     // The test runner comes last, so that its summary ends the output. nextest is preferred if installed,
     // because it prints one summary for all tests.
     let has_nextest = has("nextest");
@@ -31,7 +33,14 @@ pub fn run() -> Result<()> {
     tools::run(&mut checked)?;
     // Examples have no tests; the lints have compiled them.
     let mut released = cargo();
-    released.args(run).args(["--release", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"]);
+    released.args(run).args([
+        "--release",
+        "--workspace",
+        "--lib",
+        "--bins",
+        "--tests",
+        "--no-fail-fast",
+    ]);
     released.args(CHECKED.iter().flat_map(|name| ["--exclude", name]));
     tools::run(&mut released)
 }

@@ -24,4 +24,4 @@ mod tests;
 
 pub use cursor::MachineCursor;
 pub use machine::{Machine, MachineRunner, PlayoutStyle};
-pub use positions::{IllegalChoice, Positions};
+pub use positions::Positions;

@@ -43,7 +43,7 @@ use crate::native::function::Spill;
 /// positions.set_state(0..chosen.len(), cursor.state());
 /// positions.evaluate();
 /// let moves: Vec<Option<MoveId>> = chosen.iter().map(|&it| Some(it)).collect();
-/// positions.play(&moves).unwrap();
+/// positions.play(&moves);
 /// assert!(!positions.is_over(0) && positions.is_over(1));
 /// let mut goals = vec![0; positions.n_lanes()];
 /// positions.write_goals(RoleId::new(0), &mut goals);
@@ -51,15 +51,6 @@ use crate::native::function::Spill;
 /// ```
 pub struct Positions {
     lanes: Box<dyn Lanes>,
-}
-
-/// A chosen move that is not legal where it was chosen. Nothing was played.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct IllegalChoice {
-    /// The lane.
-    pub lane: usize,
-    /// The role that chose.
-    pub role: RoleId,
 }
 
 impl Positions {
@@ -126,12 +117,10 @@ impl Positions {
     /// Plays a step in every lane. `chosen` lists the moves lane by lane, one for each role; where
     /// it has `None` or ends, a legal move is drawn.
     ///
-    /// Lanes whose games are over are played on without meaning: set or restart them.
-    ///
-    /// # Errors
-    /// When a chosen move is not legal in a lane whose game is not over. Then nothing is played.
-    pub fn play(&mut self, chosen: &[Option<MoveId>]) -> Result<(), IllegalChoice> {
-        self.lanes.play(chosen)
+    /// The chosen moves must be legal; ask [`is_legal`](Self::is_legal) if they may not be. Lanes
+    /// whose games are over are played on without meaning: set or restart them.
+    pub fn play(&mut self, chosen: &[Option<MoveId>]) {
+        self.lanes.play(chosen);
     }
 
     /// Writes the goal of a role in each lane; 0 where the rules give none.
@@ -154,7 +143,7 @@ impl Positions {
 }
 
 /// What [`Positions`] does, for any width of words.
-trait Lanes: Send {
+trait Lanes: Send + Sync {
     fn n_lanes(&self) -> usize;
     fn set_state(&mut self, lanes: std::ops::Range<usize>, state: &BitSet);
     fn evaluate(&mut self);
@@ -163,7 +152,7 @@ trait Lanes: Send {
     fn over(&self) -> &[u64];
     fn is_legal(&self, lane: usize, played: MoveId) -> bool;
     fn write_deciders(&mut self, without: &[RoleId], out: &mut [u8]);
-    fn play(&mut self, chosen: &[Option<MoveId>]) -> Result<(), IllegalChoice>;
+    fn play(&mut self, chosen: &[Option<MoveId>]);
     fn write_goals(&mut self, role: RoleId, out: &mut [u8]);
     fn write_fluents(&self, out: &mut [u8]);
     fn write_legal(&self, role_of: &[u8], width: usize, out: &mut [u8]);
@@ -385,17 +374,7 @@ impl<const N: usize> Lanes for SideBySide<N> {
         }
     }
 
-    fn play(&mut self, chosen: &[Option<MoveId>]) -> Result<(), IllegalChoice> {
-        let n_roles = self.tapes.n_roles;
-        for (idx, choice) in chosen.iter().enumerate() {
-            let (lane, role) = (idx / n_roles, RoleId::new(idx % n_roles));
-            let Some(played) = *choice else { continue };
-            let own = self.move_starts[role.index()]..self.move_starts[role.index() + 1];
-            let is_legal = own.contains(&played.index()) && self.is_legal(lane, played);
-            if !is_legal && !bit(&self.over.0, lane) {
-                return Err(IllegalChoice { lane, role });
-            }
-        }
+    fn play(&mut self, chosen: &[Option<MoveId>]) {
         #[cfg(target_arch = "x86_64")]
         {
             #[target_feature(enable = "avx512f")]
@@ -408,17 +387,14 @@ impl<const N: usize> Lanes for SideBySide<N> {
             }
             if N > 4 && is_x86_feature_detected!("avx512f") {
                 // SAFETY: the check above found these instructions in the processor.
-                unsafe { with_avx512(self, chosen) };
-                return Ok(());
+                return unsafe { with_avx512(self, chosen) };
             }
             if N == 4 && is_x86_feature_detected!("avx2") {
                 // SAFETY: the check above found these instructions in the processor.
-                unsafe { with_avx2(self, chosen) };
-                return Ok(());
+                return unsafe { with_avx2(self, chosen) };
             }
         }
         self.play_lanes(chosen);
-        Ok(())
     }
 
     fn write_goals(&mut self, role: RoleId, out: &mut [u8]) {

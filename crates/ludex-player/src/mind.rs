@@ -53,6 +53,21 @@ impl<G: Playable> Minds<G> {
         })
     }
 
+    /// Thinks about one state that is known, without a match around it; returns what was found and the
+    /// name of the search.
+    ///
+    /// The game must have no percepts, and the role a choice.
+    pub fn think_once(
+        &self,
+        state: &StateOf<G>,
+        role: RoleId,
+        limits: &SearchLimits,
+    ) -> (SearchReport, String) {
+        let Opinion { report, search } =
+            self.one().think(&Situation::Open(state.clone()), role, limits);
+        (report, search)
+    }
+
     /// The minds that a function makes.
     pub(crate) fn by(make: impl Fn() -> Box<dyn Mind<G>> + Send + Sync + 'static) -> Self {
         Self { make: Arc::new(make) }

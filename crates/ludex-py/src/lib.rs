@@ -1,0 +1,44 @@
+//! The Python package `ludex`: games, environments, players and exact answers.
+//!
+//! Everything that takes long runs without the interpreter's lock, can be stopped by Ctrl-C, and
+//! turns a panic into an exception. What needs no Rust, such as the adapters to Gymnasium and
+//! PettingZoo, is written in Python, in `python/ludex`.
+//!
+//! Read the modules in this order:
+//!
+//! 1. `errors`: exceptions, and calls that can be interrupted.
+//! 2. `game`: a game and its states.
+//! 3. `lanes`: many games side by side.
+//! 4. `matches`: players, single moves and matches.
+//! 5. `exact`: solving.
+
+use pyo3::prelude::*;
+
+mod errors;
+mod game;
+mod lanes;
+mod matches;
+mod exact;
+
+/// The compiled part of the package `ludex`.
+#[pymodule]
+fn _ludex(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    let py = module.py();
+    module.add("LudexError", py.get_type::<errors::LudexError>())?;
+    module.add("RulesError", py.get_type::<errors::RulesError>())?;
+    module.add("LimitError", py.get_type::<errors::LimitError>())?;
+    module.add("IllegalMoveError", py.get_type::<errors::IllegalMoveError>())?;
+    module.add_class::<game::Game>()?;
+    module.add_class::<game::State>()?;
+    module.add_class::<game::Diagnostic>()?;
+    module.add_class::<lanes::Lanes>()?;
+    module.add_function(wrap_pyfunction!(game::games, module)?)?;
+    module.add_function(wrap_pyfunction!(game::check, module)?)?;
+    module.add_function(wrap_pyfunction!(matches::players, module)?)?;
+    module.add_function(wrap_pyfunction!(matches::choose, module)?)?;
+    module.add_function(wrap_pyfunction!(matches::play_match, module)?)?;
+    module.add_function(wrap_pyfunction!(matches::tally, module)?)?;
+    module.add_function(wrap_pyfunction!(exact::solve, module)?)?;
+    Ok(())
+}
