@@ -8,10 +8,16 @@
 //! - An allocation that would exceed the budget, or that the system refuses, does not happen: the
 //!   process ends through the function that was given to [`set_budget`].
 //!
+//! The program itself, and what the allocator loses to rounding and to free blocks between others,
+//! take memory that no allocation asks for. The system knows it: it is asked for the size of the
+//! process each time that the count has grown by some more, and the difference is added.
+//!
 //! In a process without [`Counted`] nothing is counted, and [`is_short`] is always false.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
+use std::fs::File;
+use std::io::Read as _;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
@@ -34,6 +40,16 @@ pub enum Refusal {
 /// Bytes in use, without what threads have not added yet.
 static IN_USE: AtomicI64 = AtomicI64::new(0);
 
+/// Bytes that the process has beyond those in use, when the system was last asked.
+static BEYOND: AtomicI64 = AtomicI64::new(0);
+
+/// The least value of [`BEYOND`]: what the process had before it began to work.
+static LEAST_BEYOND: AtomicI64 = AtomicI64::new(0);
+
+/// Bytes in use from which the system is asked again: more than there ever were, because freed
+/// blocks that the allocator keeps for later are not lost.
+static NEXT_LOOK: AtomicI64 = AtomicI64::new(i64::MAX);
+
 /// Bytes from which loops stop.
 static SHORT: AtomicI64 = AtomicI64::new(i64::MAX);
 
@@ -46,6 +62,9 @@ static END: OnceLock<fn(Refusal) -> !> = OnceLock::new();
 /// Largest difference between what a thread has allocated and what it has added to the sum.
 const STEP: i64 = 64 << 10;
 
+/// The system is asked when the bytes in use have grown by this part of the budget.
+const LOOKS: i64 = 128;
+
 /// Sets the memory that the process may use, in bytes, and the function that ends the process when
 /// an allocation is refused.
 ///
@@ -56,12 +75,14 @@ pub fn set_budget(bytes: u64, end: fn(Refusal) -> !) {
     END.get_or_init(|| end);
     SHORT.store(most - most / 10, Relaxed);
     MOST.store(most, Relaxed);
+    look(IN_USE.load(Relaxed));
+    LEAST_BEYOND.store(BEYOND.load(Relaxed), Relaxed);
 }
 
 /// Returns whether so much memory is in use that work should stop.
 #[inline]
 pub fn is_short() -> bool {
-    IN_USE.load(Relaxed) > SHORT.load(Relaxed)
+    taken() > SHORT.load(Relaxed)
 }
 
 /// Returns the bytes in use; 0 in a process without [`Counted`].
@@ -69,10 +90,16 @@ pub fn in_use() -> u64 {
     u64::try_from(IN_USE.load(Relaxed)).unwrap_or(0)
 }
 
+/// Returns the bytes in use, and those that the process has beyond them.
+#[inline]
+fn taken() -> i64 {
+    IN_USE.load(Relaxed) + BEYOND.load(Relaxed)
+}
+
 /// Returns the bytes that may still be allocated before [`is_short`]; `None` without a budget.
 pub fn left() -> Option<u64> {
     let short = SHORT.load(Relaxed);
-    (short < i64::MAX).then(|| u64::try_from(short - IN_USE.load(Relaxed)).unwrap_or(0))
+    (short < i64::MAX).then(|| u64::try_from(short - taken()).unwrap_or(0))
 }
 
 /// Returns whether this many more bytes can be allocated before [`is_short`]; always without a
@@ -139,9 +166,36 @@ fn count_rarely(bytes: i64) {
 
 fn add(bytes: i64) {
     let sum = IN_USE.fetch_add(bytes, Relaxed) + bytes;
-    if bytes > 0 && sum > MOST.load(Relaxed) {
-        refuse(Refusal::Budget);
+    if bytes > 0 {
+        if sum > NEXT_LOOK.load(Relaxed) {
+            look(sum - bytes);
+        }
+        if sum + BEYOND.load(Relaxed) > MOST.load(Relaxed) {
+            refuse(Refusal::Budget);
+        }
     }
+}
+
+/// Asks the system how much the process has beyond these bytes in use.
+#[cold]
+fn look(in_use: i64) {
+    let most = MOST.load(Relaxed);
+    if most < i64::MAX {
+        NEXT_LOOK.store(in_use + most / LOOKS, Relaxed);
+        if let Some(resident) = resident() {
+            BEYOND.store((resident - in_use).max(LEAST_BEYOND.load(Relaxed)), Relaxed);
+        }
+    }
+}
+
+/// Returns the bytes of the process that are in memory; `None` if the system does not say. It does
+/// not allocate.
+fn resident() -> Option<i64> {
+    let mut text = [0; 4096];
+    let n_bytes = File::open("/proc/self/status").ok()?.read(&mut text).ok()?;
+    let mut lines = text[..n_bytes].split(|&byte| byte == b'\n');
+    let kib = lines.find_map(|line| line.strip_prefix(b"VmRSS:"))?.strip_suffix(b" kB")?;
+    Some(std::str::from_utf8(kib).ok()?.trim().parse::<i64>().ok()? << 10)
 }
 
 #[cold]
@@ -239,5 +293,28 @@ mod tests {
         }
         // 500 threads that lost a count of 60 KB each would leave 30 MB.
         assert!(in_use() <= before + NOISE, "{} after {before}", in_use());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_that_was_not_counted_is_noticed() {
+        const UNCOUNTED: usize = 64 << 20;
+        set_budget(1 << 40, |_| std::process::abort());
+        let (before, left_before) = (BEYOND.load(Relaxed), left().expect("there is a budget"));
+        assert!(before > 0, "the program itself takes memory");
+        let layout = Layout::from_size_align(UNCOUNTED, 1).expect("a valid layout");
+        // SAFETY: the size is not zero.
+        let block = unsafe { std::alloc::System.alloc(layout) };
+        assert!(!block.is_null());
+        // SAFETY: the block has this size.
+        unsafe { block.write_bytes(1, UNCOUNTED) };
+        // Otherwise nothing reads the block, and it need not be written.
+        std::hint::black_box(block);
+        look(IN_USE.load(Relaxed));
+        let (after, left_after) = (BEYOND.load(Relaxed), left().expect("there is a budget"));
+        // SAFETY: the block comes from this allocator, with this layout.
+        unsafe { std::alloc::System.dealloc(block, layout) };
+        assert!(after >= before + UNCOUNTED as i64 - NOISE as i64, "{after} after {before}");
+        assert!(left_after <= left_before - UNCOUNTED as u64 + NOISE);
     }
 }
