@@ -4,6 +4,7 @@
 //! Cases with equal remainders are merged, and since equal gates are one gate, disjunctions share
 //! remainders as well. Conjunctions of disjunctions are treated likewise.
 
+use ludex_base::{Pace, StopReason};
 use rustc_hash::FxHashMap;
 
 use crate::builder::Builder;
@@ -17,14 +18,17 @@ impl Circuit {
     ///
     /// It suits evaluation of all gates: there are fewer inputs to read, but more gates between an
     /// input and an output.
-    pub fn factored(&self) -> Circuit {
+    ///
+    /// # Errors
+    /// When the deadline of the pace is reached, which counts gates and inputs.
+    pub fn factored(&self, pace: &Pace<'_>) -> Result<Circuit, StopReason> {
         let mut n_readers = vec![0_u32; self.n_gates()];
         let sources = self.loops.iter().flat_map(|it| &it.feedback).map(|&(_, source)| source);
         let inputs = self.gate_ids().flat_map(|id| self.inputs(id)).copied();
         for read in inputs.chain(self.outputs()).chain(sources) {
             n_readers[read.index()] += 1;
         }
-        self.rebuilt(|builder, new_ids, id| {
+        self.rebuilt(pace, |builder, new_ids, id| {
             let (inputs, is_or) = match self.gate(id) {
                 Gate::And(inputs) => (inputs, false),
                 Gate::Or(inputs) => (inputs, true),

@@ -6,7 +6,7 @@
 //! and about half of the gates fall away. Independent fluents that are not periodic may be known in
 //! a phase as well: if red begins and turns alternate, no even step is red's.
 
-use ludex_base::BitSet;
+use ludex_base::{BitSet, Pace, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::circuit::{Circuit, Gate, GateId};
@@ -111,23 +111,31 @@ impl Circuit {
     ///
     /// It is equivalent to this circuit for transitions from states of the phase in which every
     /// role plays a legal move.
-    pub fn in_phase(&self, phases: &Phases, phase: usize) -> Circuit {
+    ///
+    /// # Errors
+    /// When the deadline of the pace is reached, which counts gates and inputs.
+    pub fn in_phase(
+        &self,
+        phases: &Phases,
+        phase: usize,
+        pace: &Pace<'_>,
+    ) -> Result<Circuit, StopReason> {
         let (known, values) = (&phases.known[phase], &phases.values[phase]);
         if known.is_empty() {
-            return self.clone();
+            return Ok(self.clone());
         }
-        let fluents_known = self.with_known(|gate| match gate {
+        let fluents_known = self.with_known(pace, |gate| match gate {
             Gate::Fluent(fluent) if known.contains(fluent.index()) => {
                 Some(values.contains(fluent.index()))
             }
             _ => None,
-        });
+        })?;
         let is_possible =
             |&idx: &usize| fluents_known.gate(fluents_known.legal[idx]) != Gate::Constant(false);
         let mut n_possible = vec![0; self.n_roles()];
         let role_of = |idx: usize| self.vocabulary.moves[idx].0.index();
         (0..self.legal.len()).filter(is_possible).for_each(|idx| n_possible[role_of(idx)] += 1);
-        fluents_known.with_known(|gate| match gate {
+        fluents_known.with_known(pace, |gate| match gate {
             Gate::Move(played) if !is_possible(&played.index()) => Some(false),
             Gate::Move(played) if n_possible[role_of(played.index())] == 1 => Some(true),
             _ => None,
@@ -135,8 +143,14 @@ impl Circuit {
     }
 
     /// Returns the circuit with some inputs replaced by constants.
-    fn with_known(&self, known: impl Fn(Gate<'_>) -> Option<bool>) -> Circuit {
-        self.rebuilt(|builder, _, id| known(self.gate(id)).map(|value| builder.constant(value)))
+    fn with_known(
+        &self,
+        pace: &Pace<'_>,
+        known: impl Fn(Gate<'_>) -> Option<bool>,
+    ) -> Result<Circuit, StopReason> {
+        self.rebuilt(pace, |builder, _, id| {
+            known(self.gate(id)).map(|value| builder.constant(value))
+        })
     }
 }
 

@@ -1,15 +1,21 @@
 //! Copies of a circuit with some gates replaced.
 
+use ludex_base::{Pace, StopReason};
+
 use crate::builder::Builder;
 use crate::circuit::{Circuit, Gate, GateId, Gates, Loop};
 
 impl Circuit {
     /// Copies the circuit and replaces some gates. `replace` gets the new ids of all earlier gates
     /// and the gate to copy; if it returns `None`, the gate is copied unchanged.
+    ///
+    /// # Errors
+    /// When the deadline of the pace is reached, which counts gates and inputs.
     pub(crate) fn rebuilt(
         &self,
+        pace: &Pace<'_>,
         mut replace: impl FnMut(&mut Builder, &[GateId], GateId) -> Option<GateId>,
-    ) -> Circuit {
+    ) -> Result<Circuit, StopReason> {
         let mut builder = Builder::default();
         let mut new_ids: Vec<GateId> = Vec::with_capacity(self.n_gates());
         let mut loops: Vec<Loop> = Vec::new();
@@ -21,6 +27,7 @@ impl Circuit {
             if let Some(it) = old_loops.next_if(|it| it.gates.start as usize == id.index()) {
                 open = Some((it, builder.n_gates() as u32));
             }
+            pace.steps(1 + self.inputs(id).len())?;
             let copied = |inputs: &[GateId]| inputs.iter().map(|it| new_ids[it.index()]).collect();
             let replaced = replace(&mut builder, &new_ids, id);
             let new = replaced.unwrap_or_else(|| match self.gate(id) {
@@ -35,7 +42,7 @@ impl Circuit {
             new_ids.push(new);
         }
         loops.extend(open.map(|(it, start)| copied_loop(it, start, &builder, &new_ids)));
-        self.over(builder.finish(), loops, |id| new_ids[id.index()]).pruned()
+        Ok(self.over(builder.finish(), loops, |id| new_ids[id.index()]).pruned())
     }
 
     /// Returns the same game over other gates: `new` maps the gate of each output.

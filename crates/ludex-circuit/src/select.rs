@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use ludex_base::{MoveId, RoleId};
+use ludex_base::{MoveId, Pace, RoleId, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::circuit::{Circuit, Gate, GateId};
@@ -27,12 +27,15 @@ impl Circuit {
     /// Returns an equivalent circuit in which disjunctions over moves share their conditions.
     ///
     /// It is equivalent for transitions in which every role plays exactly one of its moves.
-    pub fn with_selections(&self) -> Circuit {
+    ///
+    /// # Errors
+    /// When the deadline of the pace is reached, which counts gates and inputs.
+    pub fn with_selections(&self, pace: &Pace<'_>) -> Result<Circuit, StopReason> {
         let Some((selections, selection_of)) = self.selections() else {
-            return self.clone();
+            return Ok(self.clone());
         };
         let mut made: Vec<Option<GateId>> = vec![None; selections.len()];
-        self.rebuilt(|builder, new_ids, id| {
+        self.rebuilt(pace, |builder, new_ids, id| {
             let &selection = selection_of.get(&id)?;
             let new = |id: GateId| new_ids[id.index()];
             let found = *made[selection].get_or_insert_with(|| {

@@ -4,6 +4,7 @@
 //! Rules list the moves to a square piece by piece. So the disjunction for the square can read the
 //! disjunctions for its pieces instead of every move again.
 
+use ludex_base::{Pace, StopReason};
 use rustc_hash::FxHashMap;
 
 use crate::builder::Builder;
@@ -18,11 +19,14 @@ const MAX_WORK: usize = 8_000_000;
 impl Circuit {
     /// Returns an equivalent circuit in which lists of inputs common to several gates are gates
     /// themselves.
-    pub fn with_shared_parts(&self) -> Circuit {
+    ///
+    /// # Errors
+    /// When the deadline of the pace is reached, which counts gates and inputs.
+    pub fn with_shared_parts(&self, pace: &Pace<'_>) -> Result<Circuit, StopReason> {
         let Some(mut parts) = Parts::find(self) else {
-            return self.clone();
+            return Ok(self.clone());
         };
-        self.rebuilt(|builder, new_ids, id| {
+        self.rebuilt(pace, |builder, new_ids, id| {
             let within = std::mem::take(&mut parts.of_gates[id.index()]);
             let is_or = matches!(self.gate(id), Gate::Or(_));
             let join = || parts.join(builder, new_ids, is_or, self.inputs(id), &within);

@@ -1,6 +1,6 @@
 //! Tests on circuits of small rulesheets.
 
-use ludex_base::{BitSet, FluentId, Limits, MoveId, Seed, Source};
+use ludex_base::{BitSet, Deadline, FluentId, Limits, MoveId, Pace, Seed, Source, StopReason};
 use ludex_ground::ground;
 
 use crate::{Circuit, Gate, compile};
@@ -134,7 +134,7 @@ const FOUR: &str = "(role me) (role you) (init (turn me))
 #[test]
 fn factors_are_taken_out_and_shared() {
     let circuit = circuit(FOUR).optimized();
-    let factored = circuit.factored();
+    let factored = circuit.factored(&Pace::unlimited()).expect("nothing stops it");
     let n_edges = |circuit: &Circuit| {
         let is_needed = circuit.cone([circuit.terminal]);
         let needed = circuit.gate_ids().filter(|id| is_needed[id.index()]);
@@ -143,6 +143,7 @@ fn factors_are_taken_out_and_shared() {
     let (before, after) = (n_edges(&circuit), n_edges(&factored));
     assert!(2 * after < before, "{after} of {before} edges");
     assert_same(&factored, &circuit);
+    assert_stops(&circuit, |pace| circuit.factored(pace));
 }
 
 /// Compares two circuits of the same game on random states, reachable or not, and random joint
@@ -182,10 +183,11 @@ fn selections_separate_source_and_target() {
         (<= terminal (true (on e king))) (<= (goal ?r 100) (role ?r))",
     )
     .optimized();
-    let selected = circuit.with_selections();
+    let selected = circuit.with_selections(&Pace::unlimited()).expect("nothing stops it");
     let (before, after) = (circuit.n_edges(), selected.n_edges());
     assert!(4 * after <= 3 * before, "{after} of {before} edges");
     assert_same(&selected, &circuit);
+    assert_stops(&circuit, |pace| circuit.with_selections(pace));
 }
 
 #[test]
@@ -200,9 +202,10 @@ fn gates_read_shared_parts() {
         (<= terminal (true (mark e))) (goal me 100)",
     )
     .optimized();
-    let shared = circuit.with_shared_parts();
+    let shared = circuit.with_shared_parts(&Pace::unlimited()).expect("nothing stops it");
     assert!(shared.n_edges() < circuit.n_edges(), "{} edges", shared.n_edges());
     assert_same(&shared, &circuit);
+    assert_stops(&circuit, |pace| circuit.with_shared_parts(pace));
 }
 
 #[test]
@@ -216,7 +219,8 @@ fn fluents_that_are_periodic_under_all_moves_define_phases() {
     assert_eq!(names(&phases.known[0]), ["(turn me)", "(turn you)"]);
     let values: Vec<_> = phases.values.iter().map(names).collect();
     assert_eq!(values, [["(turn me)"], ["(turn you)"]]);
-    let mine = circuit.in_phase(&phases, 0);
+    let mine = circuit.in_phase(&phases, 0, &Pace::unlimited()).expect("nothing stops it");
+    assert_stops(&circuit, |pace| circuit.in_phase(&phases, 0, pace));
     let is_dead = |idx: usize| mine.gate(mine.legal[idx]) == Gate::Constant(false);
     for (idx, (role, _)) in circuit.vocabulary.moves.iter().enumerate() {
         let waits = circuit.vocabulary.move_text(MoveId::new(idx)) == "wait";
@@ -269,7 +273,8 @@ fn a_known_loop_needs_no_rounds() {
     let phases = circuit.phases();
     assert_eq!(phases.values.len(), 2);
     let is_over = |phase: usize, on: &[&str]| {
-        let in_phase = circuit.in_phase(&phases, phase);
+        let in_phase =
+            circuit.in_phase(&phases, phase, &Pace::unlimited()).expect("nothing stops it");
         let mut state = state(&circuit, on);
         phases.values[phase].iter().for_each(|idx| state.insert(idx));
         let over = in_phase.evaluate(&state, &[])[in_phase.terminal.index()];
@@ -278,4 +283,13 @@ fn a_known_loop_needs_no_rounds() {
     };
     assert!(is_over(0, &[]) && is_over(0, &["(on a)"]));
     assert!(!is_over(1, &[]) && !is_over(1, &["(on a)", "(on b)"]));
+}
+
+/// Checks that a change of a circuit heeds the deadline on the way.
+#[track_caller]
+fn assert_stops(circuit: &Circuit, change: impl Fn(&Pace<'_>) -> Result<Circuit, StopReason>) {
+    let over = Deadline::after(std::time::Duration::ZERO);
+    // The pace counts inputs too, so that the check is due before the last gate.
+    let stopped = change(&Pace::new(&over, circuit.n_gates()));
+    assert_eq!(stopped.err(), Some(StopReason::Time));
 }

@@ -9,6 +9,7 @@ use ludex_game::{
 use ludex_ground::ground;
 use ludex_testkit::RulesFile;
 
+use crate::lanes::tape::{Slots, Tape};
 use crate::net::counters::Net;
 use crate::{Machine, MachineCursor, PlayoutStyle};
 
@@ -36,11 +37,14 @@ fn answers(circuit: &Circuit, state: &BitSet) -> (Vec<usize>, Vec<(RoleId, u8)>,
 pub(crate) fn check(name: &str, rules: &str, n_steps: usize) {
     let circuit = circuit(rules);
     let machine = Machine::new(circuit.clone());
-    let factored = machine.circuit().factored();
+    let pace = &Pace::unlimited();
+    let factored = machine.circuit().factored(pace).expect("nothing stops it");
     let phases = factored.phases();
     let phase_circuits: Vec<Circuit> = (0..phases.n_phases())
-        .map(|phase| factored.in_phase(&phases, phase).with_selections().with_shared_parts())
-        .collect();
+        .map(|phase| factored.in_phase(&phases, phase, pace)?.with_selections(pace))
+        .map(|circuit| circuit?.with_shared_parts(pace))
+        .collect::<Result<_, StopReason>>()
+        .expect("nothing stops it");
     let mut cursor = machine.cursor();
     let mut rng = Seed(11).rng();
     let mut stored = vec![cursor.state().clone()];
@@ -392,6 +396,9 @@ fn what_grows_with_the_circuit_heeds_the_deadline() {
     assert_eq!(machine.prepare_batches(&Limits::usual()), Ok(()), "{name}");
     let pace = Pace::new(&over.deadline, 1);
     assert_eq!(Net::new(machine.circuit(), &pace).map(|_| ()), Err(StopReason::Time), "{name}");
+    let slots = &mut Slots::new(machine.circuit());
+    let tape = Tape::new(machine.circuit(), [machine.circuit().terminal], slots, &pace);
+    assert_eq!(tape.err(), Some(StopReason::Time), "{name}");
 }
 
 #[test]

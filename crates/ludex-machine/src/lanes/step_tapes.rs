@@ -77,7 +77,7 @@ impl LaneTapes {
     /// Makes the tapes of a circuit for lanes that are in the same phase of the game.
     ///
     /// # Errors
-    /// When the deadline of the pace is reached, which is checked after each change of the circuit.
+    /// When the deadline of the pace is reached, which counts gates and inputs.
     pub fn new(circuit: &Circuit, pace: &Pace<'_>) -> Result<Self, StopReason> {
         Self::by_phase(circuit, Circuit::phases, pace)
     }
@@ -96,19 +96,19 @@ impl LaneTapes {
         pace: &Pace<'_>,
     ) -> Result<Self, StopReason> {
         // Factor first: a rulesheet that lists combinations has few gates afterwards.
-        let circuit = &circuit.factored();
-        pace.check()?;
+        let circuit = &circuit.factored(pace)?;
         let phases = find_phases(circuit);
         let mut steps: Vec<StepTapes> = Vec::with_capacity(phases.n_phases());
         for phase in 0..phases.n_phases() {
+            // Changes of the circuit end with work that does not count its steps.
             pace.check()?;
-            let circuit = circuit.in_phase(&phases, phase);
+            let circuit = circuit.in_phase(&phases, phase, pace)?;
             pace.check()?;
-            let circuit = circuit.with_selections();
+            let circuit = circuit.with_selections(pace)?;
             pace.check()?;
-            let circuit = circuit.with_shared_parts();
+            let circuit = circuit.with_shared_parts(pace)?;
             pace.check()?;
-            steps.push(StepTapes::new(&circuit));
+            steps.push(StepTapes::new(&circuit, pace)?);
         }
         let n_slots = steps.iter().map(|step| step.n_slots).max().expect("there is a phase");
         let mut n_values = n_slots;
@@ -120,7 +120,7 @@ impl LaneTapes {
             n_roles: circuit.n_roles(),
             phases,
             steps,
-            goals: GoalTapes::new(circuit),
+            goals: GoalTapes::new(circuit, pace)?,
         })
     }
 
@@ -131,11 +131,11 @@ impl LaneTapes {
 }
 
 impl StepTapes {
-    fn new(circuit: &Circuit) -> Self {
+    fn new(circuit: &Circuit, pace: &Pace<'_>) -> Result<Self, StopReason> {
         let mut terminal_slots = Slots::new(circuit);
         let first_computed = terminal_slots.len() as u32;
         let mut slots = terminal_slots.clone();
-        let terminal_tape = Tape::new(circuit, [circuit.terminal], &mut terminal_slots);
+        let terminal_tape = Tape::new(circuit, [circuit.terminal], &mut terminal_slots, pace)?;
         let terminal = terminal_slots.signal(circuit.terminal);
 
         let is_for_terminal = circuit.cone([circuit.terminal]);
@@ -153,11 +153,11 @@ impl StepTapes {
         if !plays_on_at_once {
             slots = terminal_slots.clone();
         }
-        let (legal_tape, options) = legal_tape(circuit, &mut slots);
-        let (next_tape, next) = next_tape(circuit, &mut slots, first_computed);
+        let (legal_tape, options) = legal_tape(circuit, &mut slots, pace)?;
+        let (next_tape, next) = next_tape(circuit, &mut slots, first_computed, pace)?;
         let draws = options.iter().map(|it| DRAW_COST * it.len()).sum::<usize>();
         let options = options.iter().map(|it| OptionTree::new(it, slots.len())).collect();
-        Self {
+        Ok(Self {
             n_slots: slots.len().max(terminal_slots.len()),
             terminal,
             cost: terminal_tape.cost() + legal_tape.cost() + next_tape.cost() + next.cost() + draws,
@@ -167,7 +167,7 @@ impl StepTapes {
             next_tape,
             next,
             plays_on_at_once,
-        }
+        })
     }
 }
 
@@ -197,14 +197,19 @@ impl NextCopy {
 }
 
 /// Makes the tape for the next state, and the copying of its result.
-fn next_tape(circuit: &Circuit, slots: &mut Slots, first_computed: u32) -> (Tape, NextCopy) {
+fn next_tape(
+    circuit: &Circuit,
+    slots: &mut Slots,
+    first_computed: u32,
+    pace: &Pace<'_>,
+) -> Result<(Tape, NextCopy), StopReason> {
     let in_place = changed_in_place(circuit, slots);
     // Fluents changed in place come last, but their inputs come before.
     let mut outputs: Vec<GateId> = Vec::new();
     for (&id, &is_in_place) in circuit.next.iter().zip(&in_place) {
         if !is_in_place { outputs.push(id) } else { outputs.extend(operands(circuit, id, slots)) }
     }
-    let tape = Tape::new(circuit, outputs, slots);
+    let tape = Tape::new(circuit, outputs, slots, pace)?;
     let (mut from_inputs, mut from_gates, mut targets) = (Vec::new(), Vec::new(), Vec::new());
     for (idx, (&id, is_in_place)) in circuit.next.iter().zip(in_place).enumerate() {
         let slot = Slots::FIRST_FLUENT + idx as u32;
@@ -219,8 +224,8 @@ fn next_tape(circuit: &Circuit, slots: &mut Slots, first_computed: u32) -> (Tape
             from_inputs.push((slot, signal));
         }
     }
-    let in_place = Tape::with_targets(circuit, &targets, slots);
-    (tape, NextCopy { from_inputs, in_place, from_gates })
+    let in_place = Tape::with_targets(circuit, &targets, slots, pace)?;
+    Ok((tape, NextCopy { from_inputs, in_place, from_gates }))
 }
 
 /// Returns for each fluent whether its new value can overwrite it in place, after everything else.
@@ -258,8 +263,12 @@ fn operands(circuit: &Circuit, id: GateId, slots: &Slots) -> Vec<GateId> {
 }
 
 /// Makes the tape for the legal moves, and lists the moves of each role to draw from.
-fn legal_tape(circuit: &Circuit, slots: &mut Slots) -> (Tape, Vec<Vec<DrawOption>>) {
-    let mut tape = Tape::new(circuit, circuit.legal.iter().copied(), slots);
+fn legal_tape(
+    circuit: &Circuit,
+    slots: &mut Slots,
+    pace: &Pace<'_>,
+) -> Result<(Tape, Vec<Vec<DrawOption>>), StopReason> {
+    let mut tape = Tape::new(circuit, circuit.legal.iter().copied(), slots, pace)?;
     let mut options = vec![Vec::new(); circuit.n_roles()];
     let first_move = Slots::FIRST_FLUENT as usize + circuit.vocabulary.fluents.len();
     for (idx, (&id, (role, _))) in circuit.legal.iter().zip(&circuit.vocabulary.moves).enumerate() {
@@ -268,14 +277,14 @@ fn legal_tape(circuit: &Circuit, slots: &mut Slots) -> (Tape, Vec<Vec<DrawOption
             options[role.index()].push(DrawOption { source, target: (first_move + idx) as u32 });
         }
     }
-    (tape, options)
+    Ok((tape, options))
 }
 
 impl GoalTapes {
-    fn new(circuit: &Circuit) -> Self {
+    fn new(circuit: &Circuit, pace: &Pace<'_>) -> Result<Self, StopReason> {
         let mut slots = Slots::new(circuit);
         let gates = || circuit.goals.iter().map(|&(_, _, id)| id);
-        let tape = Tape::new(circuit, gates(), &mut slots);
+        let tape = Tape::new(circuit, gates(), &mut slots, pace)?;
         let is_needed = circuit.cone(gates());
         let fluent = |id: GateId| match circuit.gate(id) {
             Gate::Fluent(fluent) => Some(fluent.index()),
@@ -289,6 +298,6 @@ impl GoalTapes {
             .map(|&(role, goal, id)| (role, goal.value(), slots.signal(id)))
             .collect();
         values.sort_by_key(|&(role, value, _)| (role, std::cmp::Reverse(value)));
-        Self { tape, n_slots: slots.len(), values, fluents }
+        Ok(Self { tape, n_slots: slots.len(), values, fluents })
     }
 }

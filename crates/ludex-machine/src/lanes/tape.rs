@@ -4,6 +4,7 @@
 //! its inputs. Negations cost nothing: they are flags of inputs. Pairs that only one operation
 //! needs are evaluated inside it.
 
+use ludex_base::{Pace, StopReason};
 use ludex_circuit::{Circuit, Gate, GateId, Loop};
 
 use crate::lanes::fuse::{inner_gates, without_not};
@@ -180,23 +181,27 @@ impl Signal {
 impl Tape {
     /// Makes the operations for the gates that `outputs` depend on and that have no slot yet, and
     /// assigns them slots.
+    ///
+    /// # Errors
+    /// When the deadline of the pace is reached, which counts gates and inputs.
     pub fn new(
         circuit: &Circuit,
         outputs: impl IntoIterator<Item = GateId>,
         slots: &mut Slots,
-    ) -> Self {
+        pace: &Pace<'_>,
+    ) -> Result<Self, StopReason> {
         let is_needed = circuit.cone(outputs);
         let mut tape = Tape::default();
         let mut next = 0;
         for it in &circuit.loops {
-            tape.add_part(circuit, next..it.gates.start as usize, None, &is_needed, slots);
+            tape.add_part(circuit, next..it.gates.start as usize, None, &is_needed, slots, pace)?;
             let gates = it.gates.start as usize..it.gates.end as usize;
-            tape.add_part(circuit, gates, Some(it), &is_needed, slots);
+            tape.add_part(circuit, gates, Some(it), &is_needed, slots, pace)?;
             next = it.gates.end as usize;
         }
-        tape.add_part(circuit, next..circuit.n_gates(), None, &is_needed, slots);
+        tape.add_part(circuit, next..circuit.n_gates(), None, &is_needed, slots, pace)?;
         tape.n_slots = slots.len();
-        tape
+        Ok(tape)
     }
 
     fn add_part(
@@ -206,9 +211,10 @@ impl Tape {
         of_loop: Option<&Loop>,
         is_needed: &[bool],
         slots: &mut Slots,
-    ) {
+        pace: &Pace<'_>,
+    ) -> Result<(), StopReason> {
         let first_slot = slots.n_slots;
-        self.add_gates(circuit, gates, is_needed, slots);
+        self.add_gates(circuit, gates, is_needed, slots, pace)?;
         let is_open = |to: &GateId| is_needed[to.index()] && !slots.has_source[to.index()];
         let feedback: Vec<(GateId, GateId)> = (of_loop.iter())
             .flat_map(|it| &it.feedback)
@@ -216,7 +222,7 @@ impl Tape {
             .copied()
             .collect();
         if feedback.is_empty() && first_slot == slots.n_slots {
-            return;
+            return Ok(());
         }
         feedback.iter().for_each(|(to, _)| slots.has_source[to.index()] = true);
         let feedback = feedback
@@ -224,6 +230,7 @@ impl Tape {
             .map(|(to, from)| (slots.signal(to).slot, slots.signal(from)))
             .collect();
         self.parts.push(Part { end: self.code.len() as u32, first_slot, feedback });
+        Ok(())
     }
 
     /// Adds the gates that are needed and not placed yet. They are sorted by level, so that a gate
@@ -235,13 +242,15 @@ impl Tape {
         gates: std::ops::Range<usize>,
         is_needed: &[bool],
         slots: &mut Slots,
-    ) {
+        pace: &Pace<'_>,
+    ) -> Result<(), StopReason> {
         let mut levels = vec![0_u32; gates.len()];
         let mut open: Vec<(u32, GateId)> = Vec::new();
         for id in gates.clone().map(GateId::new) {
             if !is_needed[id.index()] || slots.is_placed(id) {
                 continue;
             }
+            pace.steps(1 + circuit.inputs(id).len())?;
             let level_of = |input: &GateId| match input.index().checked_sub(gates.start) {
                 Some(idx) if !slots.is_placed(*input) => levels[idx],
                 _ => 0,
@@ -260,15 +269,23 @@ impl Tape {
         let mut rest = &open[..];
         while let Some(&(level, _)) = rest.first() {
             let n = rest.iter().take_while(|(other, _)| *other == level).count();
-            self.add_level(circuit, &rest[..n], slots);
+            self.add_level(circuit, &rest[..n], slots, pace)?;
             rest = &rest[n..];
         }
+        Ok(())
     }
 
-    fn add_level(&mut self, circuit: &Circuit, level: &[(u32, GateId)], slots: &mut Slots) {
+    fn add_level(
+        &mut self,
+        circuit: &Circuit,
+        level: &[(u32, GateId)],
+        slots: &mut Slots,
+        pace: &Pace<'_>,
+    ) -> Result<(), StopReason> {
         let mut operations: Vec<(Head, Vec<u32>, GateId)> = Vec::new();
         let mut negations = Vec::new();
         for &(_, id) in level {
+            pace.steps(1 + circuit.inputs(id).len())?;
             match circuit.gate(id) {
                 Gate::Not(input) => negations.push((id, input)),
                 Gate::And(_) | Gate::Or(_) => operations.push(self.operation(circuit, id, slots)),
@@ -288,6 +305,7 @@ impl Tape {
             let Signal { slot, is_negated } = slots.signal(input);
             slots.signals[id.index()] = Some(Signal { slot, is_negated: !is_negated });
         }
+        Ok(())
     }
 
     /// Returns the head and the inputs of the operation of a gate.
@@ -333,10 +351,19 @@ impl Tape {
 
     /// Makes the operations for at most [`MAX_COUNT`] gates whose inputs have slots, each with the
     /// slot of its result.
-    pub fn with_targets(circuit: &Circuit, targets: &[(u32, GateId)], slots: &mut Slots) -> Self {
+    ///
+    /// # Errors
+    /// As [`Tape::new`].
+    pub fn with_targets(
+        circuit: &Circuit,
+        targets: &[(u32, GateId)],
+        slots: &mut Slots,
+        pace: &Pace<'_>,
+    ) -> Result<Self, StopReason> {
         let mut tape = Tape { has_targets: true, ..Tape::default() };
         let mut operations: Vec<(Head, u32, Vec<u32>)> = Vec::new();
         for &(target, id) in targets {
+            pace.steps(1 + circuit.inputs(id).len())?;
             let (head, inputs, _) = tape.operation(circuit, id, slots);
             operations.push((head, target, inputs));
         }
@@ -350,7 +377,7 @@ impl Tape {
         }
         tape.parts.push(Part { end: tape.code.len() as u32, first_slot: 0, feedback: Vec::new() });
         tape.n_slots = slots.len();
-        tape
+        Ok(tape)
     }
 
     /// Returns whether some part repeats until nothing changes.
