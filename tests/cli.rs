@@ -111,6 +111,12 @@ fn a_state_that_cannot_be_evaluated_is_not_the_end_of_the_game() {
         let message = stderr(&output);
         assert!(message.contains("the rules could not be evaluated in this state"), "{message}");
     }
+    let call = ["transcript", "-", "--engine", "reasoner", "--steps", "600", "--json"];
+    // One object says what was played and why it stops.
+    let report = json(&ludex_with(&call, rules), 3);
+    assert_eq!(report["ending"], "cut");
+    assert!(report["error"].as_str().is_some_and(|it| it.contains("could not be evaluated")));
+    assert!(report["states"].as_array().is_some_and(|states| states.len() > 400));
 }
 
 #[test]

@@ -12,9 +12,10 @@ use ludex_player::PlayerSpec;
 use ludex_record::Transcript;
 use ludex_record::transcript::TranscriptEnding;
 use ludex_referee::MAX_STEPS;
+use serde::Serialize;
 
 use crate::args::Common;
-use crate::failure::{DONE, Failure, INVALID_INPUT};
+use crate::failure::{DONE, Failure, INVALID_INPUT, LIMIT};
 use crate::load::load;
 use crate::session::{self, SessionConfig, SessionEnd};
 use crate::transcript::transcript_text;
@@ -91,19 +92,36 @@ pub fn run_transcript(
     let transcript = with_game!(&loaded.engine, |game| {
         Transcript::of_random_play(game, &input.name, common.seed(), max_steps, &deadline)
     });
+    let error = if transcript.ending != TranscriptEnding::Cut {
+        None
+    } else if loaded.fault().is_some() {
+        Some(fault_text(&loaded))
+    } else if transcript.states.len() <= max_steps {
+        Some(format!("stopped by the limit of {}", StopReason::of_deadline().name()))
+    } else {
+        None
+    };
     if common.json {
-        output::json(&transcript)?;
+        output::json(&TranscriptJson { transcript: &transcript, error: error.as_deref() })?;
     } else {
         output::text(&transcript_text(&transcript, &Layout::of(&loaded.program)))?;
     }
-    if transcript.ending == TranscriptEnding::Cut && loaded.fault().is_some() {
-        return Err(Failure::Limit(fault_text(&loaded)));
+    match error {
+        None => Ok(DONE),
+        Some(error) => {
+            eprintln!("ludex: {error}");
+            Ok(LIMIT)
+        }
     }
-    if transcript.ending == TranscriptEnding::Cut && transcript.states.len() <= max_steps {
-        let reason = StopReason::of_deadline().name();
-        return Err(Failure::Limit(format!("stopped by the limit of {reason}")));
-    }
-    Ok(DONE)
+}
+
+/// A transcript, and why it ends before the game and the steps do.
+#[derive(Serialize)]
+struct TranscriptJson<'a> {
+    #[serde(flatten)]
+    transcript: &'a Transcript,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
 }
 
 /// Finds the role of the person: by name, or by number from 1. `none` means no role, and the
