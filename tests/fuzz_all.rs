@@ -83,7 +83,7 @@ fn engines_agree_on_random_rules() {
 
 #[test]
 fn models_and_instances_break_no_stage() {
-    check(Generator::Models, 400, 10, 10);
+    check(Generator::Models, 400, 200, 200);
     check(Generator::Xcsp3, 300, 150, 75);
     check(Generator::Qdimacs, 500, 50, 50);
     check(Generator::Certificates, 1000, 200, 20);

@@ -2,7 +2,8 @@
 //!
 //! 1. [`parts`]: rulesheets as lists of words, which can be changed anywhere.
 //! 2. [`nearly`]: sheets that are almost valid, by changing built-in games; [`fresh`]: new ones.
-//! 3. [`instances`]: XCSP3 from a grammar; [`certificates`]; [`others`]: models, formulas, records and messages.
+//! 3. [`instances`]: XCSP3 from a grammar; [`models`]: `.qcp` from a grammar; [`certificates`]; [`others`]: formulas,
+//!    records and messages.
 //! 4. [`generator`]: all generators by name.
 //! 5. [`trial`]: what is done with an input, and what counts as a finding.
 //! 6. [`campaign`]: many inputs in child processes, so that a crash costs one input.
@@ -15,6 +16,7 @@ pub mod certificates;
 pub mod fresh;
 pub mod generator;
 pub mod instances;
+pub mod models;
 pub mod nearly;
 pub mod others;
 pub mod parts;

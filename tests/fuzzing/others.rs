@@ -19,10 +19,16 @@ use ludex_testkit::workspace;
 use serde_json::{Value, json};
 
 use super::instances::instance;
+use super::models;
 
-/// A model of `models/` with changes.
+/// A model: most of the time one from the grammar, sometimes with changes; else one of `models/`, with
+/// changes.
 pub fn model(rng: &mut Rng) -> Vec<u8> {
-    changed(&MODELS, rng)
+    if rng.below(6) == 0 {
+        return changed(&MODELS, rng);
+    }
+    let text = models::model(rng);
+    if rng.below(5) == 0 { change_words(&text, &text, rng).into_bytes() } else { text.into_bytes() }
 }
 
 /// An instance: most of the time one from the grammar, sometimes with changes; else all constraints or a
