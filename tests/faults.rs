@@ -19,6 +19,7 @@ use ludex_net::{Address, RemoteMatch, RemoteSeat};
 use ludex_pipeline::{Engine, LoadOptions, LoadedGame, load};
 use ludex_protocol::{Codebook, Term};
 use ludex_referee::{Clocks, Ending, MAX_STEPS, MatchConfig, MatchRecord, Seat, play_match};
+use serde::{Deserialize, Serialize};
 
 /// A `ludex player` process, killed on drop.
 pub struct PlayerProcess {
@@ -370,6 +371,8 @@ pub(crate) fn read_message(mut stream: &TcpStream) -> Option<Vec<u8>> {
 pub struct FaultConfig {
     /// Number of matches.
     pub count: usize,
+    /// Number of these that were played before, in another call.
+    pub n_played: usize,
     /// Number of matches played at the same time.
     pub n_parallel: usize,
     /// Percentage of broken messages.
@@ -378,9 +381,11 @@ pub struct FaultConfig {
     pub seed: Seed,
 }
 
-/// The result of the matches.
-#[derive(Clone, Debug, Default)]
+/// The result of some matches.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FaultReport {
+    /// Number of matches.
+    pub n_matches: usize,
     /// Number of matches that reached their end.
     pub n_finished: usize,
     /// Number of messages of the referee.
@@ -397,15 +402,31 @@ pub struct FaultReport {
     pub illegal: Vec<String>,
     /// The longest time from the request to the reply.
     pub longest: Duration,
-    /// Resident megabytes of the players and this process, after each tenth of the matches.
+    /// Resident megabytes of the players and this process, after the matches.
     pub megabytes: Vec<[f64; 3]>,
 }
 
-/// Plays the matches.
+impl FaultReport {
+    /// Adds the result of later matches.
+    pub fn add(&mut self, later: FaultReport) {
+        self.n_matches += later.n_matches;
+        self.n_finished += later.n_finished;
+        self.n_requests += later.n_requests;
+        self.n_broken += later.n_broken;
+        self.n_judged += later.n_judged;
+        self.late.extend(later.late);
+        self.n_informed += later.n_informed;
+        self.illegal.extend(later.illegal);
+        self.longest = self.longest.max(later.longest);
+        self.megabytes.extend(later.megabytes);
+    }
+}
+
+/// Plays the matches, and hands over the result of each tenth.
 ///
 /// # Panics
 /// Panics if the command is not built.
-pub fn run(config: &FaultConfig, on_tenth: &mut (dyn FnMut(usize) + Send)) -> FaultReport {
+pub fn run(config: &FaultConfig, on_tenth: impl FnMut(FaultReport) + Send) {
     let args = ["--threads", "1", "--matches", "1000", "--search-memory", "16MB", "--player"];
     // One player answers at once; the other always uses its whole clock.
     let quick = [&args[..], &["uct", "--iterations", "30"]].concat();
@@ -415,8 +436,18 @@ pub fn run(config: &FaultConfig, on_tenth: &mut (dyn FnMut(usize) + Send)) -> Fa
         Breaker::new(players[idx].address, config.percent, config.seed.child(idx as u64))
     });
     let games: Vec<(Machine, LoadedGame)> = ["tictactoe", "kuhn-poker"].map(game).into();
-    let next = AtomicUsize::new(0);
-    let report = Mutex::new((FaultReport::default(), 0, on_tenth));
+    let next = AtomicUsize::new(config.n_played);
+    let tenth = Mutex::new((FaultReport::default(), on_tenth));
+    let sum = |take: fn(&Shared) -> &AtomicUsize| -> usize {
+        breakers.iter().map(|breaker| take(&breaker.shared).swap(0, Ordering::Relaxed)).sum()
+    };
+    let hand_over = |report: &mut FaultReport, on_tenth: &mut (dyn FnMut(FaultReport) + Send)| {
+        let ids = [players[0].id(), players[1].id(), std::process::id()];
+        report.megabytes.push(ids.map(resident_mb));
+        report.n_requests = sum(|shared| &shared.n_requests);
+        report.n_broken = sum(|shared| &shared.n_broken);
+        on_tenth(std::mem::take(report));
+    };
     std::thread::scope(|scope| {
         for _ in 0..config.n_parallel {
             scope.spawn(|| {
@@ -433,26 +464,21 @@ pub fn run(config: &FaultConfig, on_tenth: &mut (dyn FnMut(usize) + Send)) -> Fa
                         seated.reverse();
                     }
                     let record = play(machine, loaded, &match_id, number, seated);
-                    let mut guard = lock(&report);
-                    let (report, n_played, on_tenth) = &mut *guard;
+                    let mut guard = lock(&tenth);
+                    let (report, on_tenth) = &mut *guard;
                     judge(report, machine, &record, &match_id, seated);
-                    *n_played += 1;
-                    if *n_played % config.count.div_ceil(10) == 0 {
-                        let ids = [players[0].id(), players[1].id(), std::process::id()];
-                        report.megabytes.push(ids.map(resident_mb));
-                        on_tenth(*n_played);
+                    report.n_matches += 1;
+                    if report.n_matches == config.count.div_ceil(10) {
+                        hand_over(report, on_tenth);
                     }
                 }
             });
         }
     });
-    let mut report = report.into_inner().unwrap_or_else(PoisonError::into_inner).0;
-    let sum = |take: fn(&Shared) -> &AtomicUsize| -> usize {
-        breakers.iter().map(|breaker| take(&breaker.shared).load(Ordering::Relaxed)).sum()
-    };
-    report.n_requests = sum(|shared| &shared.n_requests);
-    report.n_broken = sum(|shared| &shared.n_broken);
-    report
+    let (mut rest, mut on_tenth) = tenth.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if rest.n_matches > 0 {
+        hand_over(&mut rest, &mut on_tenth);
+    }
 }
 
 pub(crate) fn game(name: &str) -> (Machine, LoadedGame) {

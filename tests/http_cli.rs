@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use ludex_base::Seed;
 use ludex_testkit::command::{binary, json, ludex, ludex_with, stderr, stdout};
-use ludex_tests::faults::{FaultConfig, PlayerProcess, run};
+use ludex_tests::faults::{FaultConfig, FaultReport, PlayerProcess, run};
 use ludex_tests::overhead;
-use ludex_tests::peers::{self, AttackConfig};
+use ludex_tests::peers::{self, AttackConfig, AttackReport};
 use serde_json::Value;
 
 const QUICK: [&str; 6] = ["--player", "uct", "--iterations", "300", "--threads", "1"];
@@ -282,19 +282,20 @@ fn a_player_plays_on_without_a_reader_of_its_output() {
 fn players_without_search_reply_at_once() {
     // The time of a match depends on the load of the machine; `cargo experiment overhead` measures
     // the median of many on a quiet machine.
-    let overhead = overhead::run(20);
-    assert_eq!((overhead.instant.len(), overhead.matches.len()), (20, 20));
-    let shortest = overhead.instant.iter().min().expect("there are matches");
-    assert!(*shortest < Duration::from_millis(100), "{:?}", overhead.instant);
+    let (instant, overhead) = (overhead::run_instant(20), overhead::run(20));
+    assert_eq!((instant.len(), overhead.matches.len()), (20, 20));
+    let shortest = instant.iter().min().expect("there are matches");
+    assert!(*shortest < Duration::from_millis(100), "{instant:?}");
     let shortest = overhead.replies.iter().min().expect("there are replies");
     assert!(*shortest < Duration::from_millis(10), "{:?}", overhead.replies);
 }
 
 #[test]
 fn broken_messages_break_no_match() {
-    let config = FaultConfig { count: 12, n_parallel: 4, percent: 20, seed: Seed(5) };
-    let report = run(&config, &mut |_| {});
-    assert_eq!(report.n_finished, config.count, "{report:?}");
+    let config = FaultConfig { count: 12, n_played: 0, n_parallel: 4, percent: 20, seed: Seed(5) };
+    let mut report = FaultReport::default();
+    run(&config, |part| report.add(part));
+    assert_eq!((report.n_matches, report.n_finished), (config.count, config.count), "{report:?}");
     assert!(report.illegal.is_empty() && report.late.is_empty(), "{report:?}");
     assert!(report.n_broken > 10 && report.n_judged > 20, "{report:?}");
 }
@@ -306,7 +307,9 @@ fn attackers_delay_no_match_and_take_no_memory() {
     let mut reports = Vec::new();
     let is_unharmed = (0..4).any(|seed| {
         let time = Duration::from_secs(4);
-        let report = peers::run(&AttackConfig { n_connections: 40, time, seed: Seed(seed) });
+        let config = AttackConfig { n_connections: 40, time, seed: Seed(seed) };
+        let mut report = AttackReport::default();
+        peers::run(&config, |part| report.add(part));
         assert!(report.n_connections > 80 && report.n_matches > 0, "{report:?}");
         let most = report.megabytes.iter().copied().fold(0.0, f64::max);
         assert!(most < 400.0, "{report:?}");

@@ -203,10 +203,11 @@ fn names_of_any_length_are_played() {
 }
 
 #[test]
-fn a_killed_series_goes_on_where_it_was() {
+fn killed_work_goes_on_where_it_was() {
     // `cargo experiment kills` does the same more often.
-    for (verb, n_kills, n_matches) in [("match", 8, 20), ("referee", 4, 8)] {
-        let config = KillConfig { work: Work::Verb(verb), n_kills, n_matches, seed: Seed(1) };
+    let works = [(Work::Verb("match"), 8, 20), (Work::Verb("referee"), 4, 8), (Work::Solve, 20, 0)];
+    for (work, n_kills, n_matches) in works {
+        let config = KillConfig { work, n_kills, n_matches, seed: Seed(1) };
         let report = resume::run(&config, &mut |_| {});
         assert_eq!(report.n_kills, n_kills);
         let wrong = [report.n_lost, report.n_doubled, report.n_different];

@@ -13,15 +13,14 @@ use ludex_net::{Address, RemoteMatch, RemoteSeat};
 use ludex_pipeline::LoadedGame;
 use ludex_protocol::Codebook;
 use ludex_referee::{Clocks, Ending, MAX_STEPS, MatchConfig, MatchRecord, Seat, play_match};
+use serde::{Deserialize, Serialize};
 
 use crate::faults::{PlayerProcess, body, game, read_message};
 
-/// The times of matches of tic-tac-toe.
-#[derive(Clone, Debug, Default)]
+/// The times of matches of tic-tac-toe between two `ludex player` processes.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Overhead {
-    /// Matches between players that answer at once: from the first message to the last reply.
-    pub instant: Vec<Duration>,
-    /// Matches between two `ludex player` processes that choose at random.
+    /// The matches, from the first message to the last reply.
     pub matches: Vec<Duration>,
     /// The part of these matches until both players had answered `start`: loading the rules and
     /// measuring the machine.
@@ -31,17 +30,24 @@ pub struct Overhead {
     pub replies: Vec<Duration>,
 }
 
-/// Plays `count` matches of either kind.
+/// Plays `count` matches between players that answer at once, and returns their times: from the first message
+/// to the last reply.
+///
+/// # Panics
+/// Panics if a match goes wrong.
+pub fn run_instant(count: usize) -> Vec<Duration> {
+    let (machine, loaded) = game("tictactoe");
+    let addresses = ["xplayer", "oplayer"].map(instant_player);
+    (0..count).map(|number| play(&machine, &loaded, &addresses, number).time).collect()
+}
+
+/// Plays `count` matches between two `ludex player` processes that choose at random.
 ///
 /// # Panics
 /// Panics if the command is not built, or if a match goes wrong.
 pub fn run(count: usize) -> Overhead {
     let (machine, loaded) = game("tictactoe");
     let mut overhead = Overhead::default();
-    let addresses = ["xplayer", "oplayer"].map(instant_player);
-    for number in 0..count {
-        overhead.instant.push(play(&machine, &loaded, &addresses, number).time);
-    }
     let replies = Arc::new(Mutex::new(Vec::new()));
     let players = [0, 1].map(|_| {
         let replies = Arc::clone(&replies);

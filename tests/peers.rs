@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use ludex_base::{Rng, Seed};
 use ludex_testkit::command::binary;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::faults::{PlayerProcess, resident_mb};
@@ -23,8 +24,8 @@ pub struct AttackConfig {
     pub seed: Seed,
 }
 
-/// What the attack did.
-#[derive(Clone, Default, Debug)]
+/// What the attack did in some time.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct AttackReport {
     /// Connections that were opened.
     pub n_connections: usize,
@@ -38,8 +39,21 @@ pub struct AttackReport {
     pub errors: Vec<String>,
     /// The longest time for a move.
     pub longest: Duration,
-    /// Resident megabytes of the player before the attack, and every second of it.
+    /// Resident megabytes of the player at the beginning, and every second.
     pub megabytes: Vec<f64>,
+}
+
+impl AttackReport {
+    /// Adds what happened later.
+    pub fn add(&mut self, later: AttackReport) {
+        self.n_connections += later.n_connections;
+        self.n_bytes += later.n_bytes;
+        self.n_matches += later.n_matches;
+        self.n_moves += later.n_moves;
+        self.errors.extend(later.errors);
+        self.longest = self.longest.max(later.longest);
+        self.megabytes.extend(later.megabytes);
+    }
 }
 
 /// Play clock of the matches, in seconds.
@@ -77,17 +91,19 @@ const ATTACKS: [Attack; 8] = [
     Attack::Silent,
 ];
 
-/// Plays matches between an attacked player and `random`.
+/// Time of a part of the attack.
+const PART: Duration = Duration::from_secs(60);
+
+/// Plays matches between an attacked player and `random`, and hands over the report of each minute, which
+/// ends with a match.
 ///
 /// # Panics
 /// Panics if the command is not built.
-pub fn run(config: &AttackConfig) -> AttackReport {
+pub fn run(config: &AttackConfig, mut on_minute: impl FnMut(AttackReport)) {
     let args = ["--player", "uct", "--iterations", "300", "--threads", "1"];
     let player = PlayerProcess::start(&[&args[..], &["--search-memory", "16MB"]].concat());
     let is_over = AtomicBool::new(false);
     let (n_connections, n_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let mut report = AttackReport::default();
-    report.megabytes.push(resident_mb(player.id()));
     std::thread::scope(|scope| {
         for idx in 0..config.n_connections {
             let mut rng = config.seed.child(idx as u64).rng();
@@ -105,24 +121,38 @@ pub fn run(config: &AttackConfig) -> AttackReport {
             let thread = std::thread::Builder::new().stack_size(256 << 10);
             thread.spawn_scoped(scope, work).expect("a thread for each attacker");
         }
-        let until = Instant::now() + config.time;
-        let id = player.id();
+        let begin = Instant::now();
+        let mut n_minutes = 0;
+        while n_minutes == 0 || begin.elapsed() < config.time {
+            n_minutes += 1;
+            let until = begin + config.time.min(n_minutes * PART);
+            let mut report = play_until(until, &player);
+            report.n_connections = n_connections.swap(0, Ordering::Relaxed);
+            report.n_bytes = n_bytes.swap(0, Ordering::Relaxed);
+            on_minute(report);
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+}
+
+/// Plays matches until a moment, but at least one, and watches the memory of the player.
+fn play_until(until: Instant, player: &PlayerProcess) -> AttackReport {
+    let id = player.id();
+    let mut report = AttackReport::default();
+    std::thread::scope(|scope| {
         let watch = scope.spawn(move || {
-            let mut megabytes = Vec::new();
+            let mut megabytes = vec![resident_mb(id)];
             while Instant::now() < until {
                 std::thread::sleep(Duration::from_secs(1));
                 megabytes.push(resident_mb(id));
             }
             megabytes
         });
-        while Instant::now() < until || report.n_matches == 0 {
-            play(&player, &mut report);
+        while report.n_matches == 0 || Instant::now() < until {
+            play(player, &mut report);
         }
-        report.megabytes.extend(watch.join().expect("the watch ends"));
-        is_over.store(true, Ordering::Relaxed);
+        report.megabytes = watch.join().expect("the watch ends");
     });
-    report.n_connections = n_connections.into_inner();
-    report.n_bytes = n_bytes.into_inner();
     report
 }
 

@@ -1,4 +1,4 @@
-//! Kills series of matches at random moments, and resumes them until they are complete.
+//! Kills long work at random moments, and resumes it until it is complete.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -30,6 +30,8 @@ pub enum Work {
     Verb(&'static str),
     /// The experiment `endings` on some games, by this program, which needs the public rulesheets.
     Experiment(PathBuf),
+    /// The exact value of a game with its certificate, which is there as a whole or not at all.
+    Solve,
 }
 
 impl Work {
@@ -38,6 +40,7 @@ impl Work {
         match self {
             Work::Verb(verb) => verb,
             Work::Experiment(_) => "experiment",
+            Work::Solve => "solve",
         }
     }
 }
@@ -111,16 +114,20 @@ impl Folder {
 
     /// The file that keeps what is finished.
     fn kept(&self, work: &Work) -> PathBuf {
-        self.0.join(if matches!(work, Work::Verb(_)) {
-            "series.jsonl"
-        } else {
-            "endings.unfinished"
+        self.0.join(match work {
+            Work::Verb(_) => "series.jsonl",
+            Work::Experiment(_) => "endings.unfinished",
+            Work::Solve => "certificate",
         })
     }
 
-    /// The file with the report of a complete series, or the table of the experiment.
+    /// The file with the report of a complete series, the table of the experiment, or the certificate.
     fn result(&self, work: &Work) -> PathBuf {
-        self.0.join(if matches!(work, Work::Verb(_)) { "printed" } else { "endings.tsv" })
+        self.0.join(match work {
+            Work::Verb(_) => "printed",
+            Work::Experiment(_) => "endings.tsv",
+            Work::Solve => "certificate",
+        })
     }
 }
 
@@ -147,12 +154,12 @@ fn play_series(
         if report.n_kills >= config.n_kills || is_over(&mut child) {
             report.n_series += 1;
             report.n_different += usize::from(result(config, child, folder) != *expected);
-            check_file(config, folder, &mut kept, report);
+            check_file(config, folder, expected, &mut kept, report);
             return;
         }
         child.kill().and_then(|()| child.wait()).expect("the process can be killed");
         report.n_kills += 1;
-        check_file(config, folder, &mut kept, report);
+        check_file(config, folder, expected, &mut kept, report);
     }
 }
 
@@ -160,10 +167,11 @@ fn is_over(child: &mut Child) -> bool {
     child.try_wait().expect("the process can be asked").is_some()
 }
 
-/// Compares the matches in the file with those that it held before.
+/// Compares the matches in the file with those that it held before. A certificate must be whole.
 fn check_file(
     config: &KillConfig,
     folder: &Folder,
+    expected: &Value,
     kept: &mut BTreeSet<String>,
     report: &mut KillReport,
 ) {
@@ -175,6 +183,12 @@ fn check_file(
         return;
     }
     let text = std::fs::read_to_string(file).unwrap_or_default();
+    if config.work == Work::Solve {
+        let found = if text.is_empty() { BTreeSet::new() } else { BTreeSet::from([text]) };
+        report.n_different += found.iter().filter(|text| expected != text.as_str()).count();
+        keep(found, kept, report);
+        return;
+    }
     report.n_cut += usize::from(!text.is_empty() && !text.ends_with('\n'));
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
     let mut found = BTreeSet::new();
@@ -187,6 +201,11 @@ fn check_file(
         let is_new = found.insert(name.to_string());
         report.n_doubled += usize::from(!is_new);
     }
+    keep(found, kept, report);
+}
+
+/// Counts what is new in a file, and what is gone.
+fn keep(found: BTreeSet<String>, kept: &mut BTreeSet<String>, report: &mut KillReport) {
     report.n_lost += kept.difference(&found).count();
     report.n_kept += found.len().saturating_sub(kept.len());
     *kept = found;
@@ -215,6 +234,12 @@ fn spawn(config: &KillConfig, folder: &Folder, resumes: bool) -> Child {
             command.arg("endings").args(GAMES);
             command.args(["--playouts", "500", "--reasoner-seconds", "600"]);
             command.stdout(Stdio::null());
+            command
+        }
+        Work::Solve => {
+            let mut command = Command::new(binary());
+            command.args(["solve", "tictactoe", "--threads", "1", "--certificate"]);
+            command.arg(folder.kept(&config.work)).stdout(Stdio::null());
             command
         }
     };

@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use clap::{Args, FromArgMatches as _};
 use ludex_base::Seed;
-use ludex_tests::faults::{self, FaultConfig};
+use ludex_tests::faults::{self, FaultConfig, FaultReport};
 use xtask::tools::build_ludex;
 
 use crate::registry::Experiment;
@@ -44,14 +44,33 @@ const MAX_GROWTH_MB: f64 = 16.0;
 fn play_all(run: &Run, options: &Options) -> Result<()> {
     let &Options { count, parallel: n_parallel, percent, seed } = options;
     build_ludex()?;
-    let began = Instant::now();
-    let config = FaultConfig { count, n_parallel, percent, seed: Seed(seed) };
-    let report = faults::run(&config, &mut |n_played| {
-        eprintln!("{n_played} matches, {:.0} s", began.elapsed().as_secs_f64());
-    });
-    let ms = 1000.0 * report.longest.as_secs_f64();
     let command =
         format!("faults --count {count} --parallel {n_parallel} --percent {percent} --seed {seed}");
+    let finished = run.finished("faults", &command)?;
+    let name = |tenth: usize| format!("tenth {}", tenth + 1);
+    let mut report = FaultReport::default();
+    let mut n_tenths = 0;
+    while let Some(tenth) = finished.stored(&name(n_tenths))? {
+        report.add(tenth);
+        n_tenths += 1;
+    }
+    if report.n_matches < count {
+        let n_played = report.n_matches;
+        // Later matches get other faults.
+        let seed = Seed(seed + n_tenths as u64);
+        let began = Instant::now();
+        let mut stored = Ok(());
+        faults::run(&FaultConfig { count, n_played, n_parallel, percent, seed }, |tenth| {
+            match finished.part(&name(n_tenths), || Ok(tenth)) {
+                Ok(tenth) => report.add(tenth),
+                Err(error) => stored = Err(error),
+            }
+            n_tenths += 1;
+            eprintln!("{} matches, {:.0} s", report.n_matches, began.elapsed().as_secs_f64());
+        });
+        stored?;
+    }
+    let ms = 1000.0 * report.longest.as_secs_f64();
     let mut counts = run.rows(Form::Markdown, &["what", "number"]);
     for (what, number) in [
         ("matches", count),
@@ -74,15 +93,15 @@ fn play_all(run: &Run, options: &Options) -> Result<()> {
         "# Matches over HTTP with broken messages\n\n\
          {}: \
          tic-tac-toe and Kuhn poker between two processes of `ludex player`, one that answers at once \
-         (`uct`, 30 iterations) and one that uses its clock of 1 s (`flat`); {:.0} s.\n\n{}\n\
+         (`uct`, 30 iterations) and one that uses its clock of 1 s (`flat`).\n\n{}\n\
          Memory after each tenth of the matches, in MB:\n\n{}",
         run.made_by(&command),
-        began.elapsed().as_secs_f64(),
         counts.text(),
         memory.text(),
     );
     print!("{text}");
     run.write_file("faults.md", &text)?;
+    finished.remove()?;
     ensure!(
         report.n_finished == count,
         "{} of {count} matches did not finish",

@@ -53,6 +53,15 @@ impl Finished {
         Ok(Self { path, journal: Mutex::new(journal), parts })
     }
 
+    /// Returns the stored result of a part, if there is one.
+    ///
+    /// # Errors
+    /// When the result has another form.
+    pub fn stored<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
+        let read = |stored: &Value| serde_json::from_value(stored.clone());
+        self.parts.get(name).map(read).transpose().with_context(|| self.place(name))
+    }
+
     /// Returns the result of a part: the stored one, or that of `work`, once it is on the disk.
     ///
     /// # Errors
@@ -61,14 +70,17 @@ impl Finished {
     where
         T: Serialize + DeserializeOwned,
     {
-        let place = || format!("{}: {name}", self.path.display());
-        if let Some(stored) = self.parts.get(name) {
-            return serde_json::from_value(stored.clone()).with_context(place);
+        if let Some(stored) = self.stored(name)? {
+            return Ok(stored);
         }
         let result = work()?;
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        journal.append(&(name, &result)).with_context(place)?;
+        journal.append(&(name, &result)).with_context(|| self.place(name))?;
         Ok(result)
+    }
+
+    fn place(&self, name: &str) -> String {
+        format!("{}: {name}", self.path.display())
     }
 
     /// Removes the file: the table is written.
@@ -96,6 +108,9 @@ mod tests {
         assert!(open("seconds 1", false).is_err(), "the parts are not thrown away");
         assert!(open("seconds 2", true).is_err(), "the parts belong to other settings");
         let second = open("seconds 1", true).expect("the same run");
+        assert_eq!(second.stored::<u32>("nim").ok(), Some(Some(7)));
+        assert_eq!(second.stored::<u32>("hex").ok(), Some(None));
+        assert!(second.stored::<String>("nim").is_err(), "a number is no text");
         assert_eq!(
             second.part("nim", || -> Result<u32> { panic!("repeated") }).expect("stored"),
             7

@@ -35,13 +35,16 @@ const MAX_REPLY: Duration = Duration::from_millis(10);
 /// Plays the matches and writes the times.
 fn measure(run: &Run, &Options { count }: &Options) -> Result<()> {
     build_ludex()?;
-    let overhead = overhead::run(count);
+    let command = format!("overhead --count {count}");
+    let finished = run.finished("overhead", &command)?;
+    let instant = finished.part("instant players", || Ok(overhead::run_instant(count)))?;
+    let overhead = finished.part("ludex player", || Ok(overhead::run(count)))?;
     let after: Vec<Duration> =
         overhead.matches.iter().zip(&overhead.starts).map(|(all, start)| *all - *start).collect();
     let ms = |time: Duration| format!("{:.2}", 1000.0 * time.as_secs_f64());
     let mut rows = run.rows(Form::Markdown, &["what", "number", "median, ms", "longest, ms"]);
     for (what, times) in [
-        ("instant players: a match, from the first message to the last reply", &overhead.instant),
+        ("instant players: a match, from the first message to the last reply", &instant),
         (
             "`ludex player`: `start`, which loads the rules and measures the machine",
             &overhead.starts,
@@ -56,13 +59,13 @@ fn measure(run: &Run, &Options { count }: &Options) -> Result<()> {
         "# Matches over HTTP between players that do not search\n\n\
          {}: tic-tac-toe on the loopback address, first between scripted players that answer at once, then \
          between two processes of `ludex player --player random`.\n\n{}",
-        run.made_by(&format!("overhead --count {count}")),
+        run.made_by(&command),
         rows.text()
     );
     print!("{text}");
     run.write_file("overhead.md", &text)?;
-    for (what, times) in [("with instant players", &overhead.instant), ("without `start`", &after)]
-    {
+    finished.remove()?;
+    for (what, times) in [("with instant players", &instant), ("without `start`", &after)] {
         let [middle, _] = middle_and_longest(times);
         ensure!(middle < MAX_MATCH, "a match {what} takes {} ms", ms(middle));
     }

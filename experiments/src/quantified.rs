@@ -13,6 +13,7 @@ use ludex_testkit::workspace;
 use serde_json::Value;
 use xtask::tools::build_ludex;
 
+use crate::finished::Finished;
 use crate::registry::Experiment;
 use crate::run::Run;
 use crate::tables::Form;
@@ -128,6 +129,8 @@ const OPTION_SECONDS: &str = "5";
 /// Measures the problems with known times, connect four by depth and threads, and the options.
 fn measure(run: &Run, &Options { deepest }: &Options) -> Result<()> {
     let ludex = build_ludex()?;
+    let command = format!("quantified --deepest {deepest}");
+    let finished = run.finished("quantified", &command)?;
     let mut text = format!(
         "# Quantified networks beside QeCode and Quacode\n\n\
          {}, by runs of `ludex qcsp solve \
@@ -136,13 +139,14 @@ fn measure(run: &Run, &Options { deepest }: &Options) -> Result<()> {
          than a second, the shortest of three counts.\n\
          The figures of the other solvers are processor seconds on a machine of the same kind; they \
          solved the matrix game with other matrices.\n\n",
-        run.made_by(&format!("quantified --deepest {deepest}"))
+        run.made_by(&command)
     );
-    problems(run, &ludex, &mut text)?;
-    depths(run, &ludex, deepest, &mut text)?;
-    options(run, &ludex, &mut text)?;
+    problems(run, &finished, &ludex, &mut text)?;
+    depths(run, &finished, &ludex, deepest, &mut text)?;
+    options(run, &finished, &ludex, &mut text)?;
     println!("{text}");
-    run.write_file("quantified.md", &text)
+    run.write_file("quantified.md", &text)?;
+    finished.remove()
 }
 
 /// The result of a run.
@@ -197,33 +201,13 @@ fn shortest(ludex: &Path, problem: &Problem) -> Result<Solved> {
     Ok(best)
 }
 
-fn problems(run: &Run, ludex: &Path, text: &mut String) -> Result<()> {
+fn problems(run: &Run, finished: &Finished, ludex: &Path, text: &mut String) -> Result<()> {
     let mut rows = run.rows(
         Form::Markdown,
         &["problem", "answer", "QeCode", "Quacode", "target", "process", "seconds", "nodes", ""],
     );
     for problem in PROBLEMS {
-        let solved = shortest(ludex, problem)?;
-        let answer = match problem.answer {
-            Is(verdict) => verdict.to_string(),
-            Optimum(value) => value.to_string(),
-        };
-        let (target, met) = match problem.target {
-            Some(target) if solved.wall < target => (format!("under {target}"), "met"),
-            Some(target) => (format!("under {target}"), "not met"),
-            None => ("–".into(), ""),
-        };
-        let cells = [
-            problem.name,
-            &answer,
-            problem.qecode,
-            problem.quacode,
-            &target,
-            &format!("{:.3}", solved.wall),
-            &format!("{:.3}", solved.number("seconds")),
-            &solved.number("nodes").to_string(),
-            met,
-        ];
+        let cells = finished.part(problem.name, || problem_row(ludex, problem))?;
         eprintln!("{}", cells.join("\t"));
         rows.push(&cells);
     }
@@ -231,9 +215,39 @@ fn problems(run: &Run, ludex: &Path, text: &mut String) -> Result<()> {
     Ok(())
 }
 
+fn problem_row(ludex: &Path, problem: &Problem) -> Result<Vec<String>> {
+    let solved = shortest(ludex, problem)?;
+    let answer = match problem.answer {
+        Is(verdict) => verdict.to_string(),
+        Optimum(value) => value.to_string(),
+    };
+    let (target, met) = match problem.target {
+        Some(target) if solved.wall < target => (format!("under {target}"), "met"),
+        Some(target) => (format!("under {target}"), "not met"),
+        None => ("–".into(), ""),
+    };
+    Ok(vec![
+        problem.name.into(),
+        answer,
+        problem.qecode.into(),
+        problem.quacode.into(),
+        target,
+        format!("{:.3}", solved.wall),
+        format!("{:.3}", solved.number("seconds")),
+        solved.number("nodes").to_string(),
+        met.into(),
+    ])
+}
+
 /// Solves connect four on the usual board by depth, and compares two threads with one where one takes more than
 /// ten seconds.
-fn depths(run: &Run, ludex: &Path, deepest: usize, text: &mut String) -> Result<()> {
+fn depths(
+    run: &Run,
+    finished: &Finished,
+    ludex: &Path,
+    deepest: usize,
+    text: &mut String,
+) -> Result<()> {
     writeln!(
         text,
         "\nConnect four 6 rows x 7 columns, \"can the first player win within this many moves\" \
@@ -244,18 +258,7 @@ fn depths(run: &Run, ludex: &Path, deepest: usize, text: &mut String) -> Result<
         &["depth", "answer", "nodes", "process, one thread", "two threads", "ratio"],
     );
     for depth in (9..=deepest).step_by(2) {
-        let parameter = format!("depth={depth}");
-        let one = solve(ludex, "connect-four", &[&parameter], &["--threads", "1"])?;
-        ensure!(one.status() == "false", "depth {depth}: {:?}", one.report);
-        let two = if one.wall > 10.0 {
-            let two = solve(ludex, "connect-four", &[&parameter], &["--threads", "2"])?;
-            ensure!(two.status() == "false", "depth {depth}: {:?}", two.report);
-            [format!("{:.1}", two.wall), format!("{:.2}", one.wall / two.wall)]
-        } else {
-            [String::new(), String::new()]
-        };
-        let (nodes, wall) = (one.number("nodes").to_string(), format!("{:.2}", one.wall));
-        let cells = [&depth.to_string(), one.status(), &nodes, &wall, &two[0], &two[1]];
+        let cells = finished.part(&format!("depth {depth}"), || depth_row(ludex, depth))?;
         eprintln!("{}", cells.join("\t"));
         rows.push(&cells);
     }
@@ -263,8 +266,23 @@ fn depths(run: &Run, ludex: &Path, deepest: usize, text: &mut String) -> Result<
     Ok(())
 }
 
+fn depth_row(ludex: &Path, depth: usize) -> Result<Vec<String>> {
+    let parameter = format!("depth={depth}");
+    let one = solve(ludex, "connect-four", &[&parameter], &["--threads", "1"])?;
+    ensure!(one.status() == "false", "depth {depth}: {:?}", one.report);
+    let [two, ratio] = if one.wall > 10.0 {
+        let two = solve(ludex, "connect-four", &[&parameter], &["--threads", "2"])?;
+        ensure!(two.status() == "false", "depth {depth}: {:?}", two.report);
+        [format!("{:.1}", two.wall), format!("{:.2}", one.wall / two.wall)]
+    } else {
+        [String::new(), String::new()]
+    };
+    let (nodes, wall) = (one.number("nodes").to_string(), format!("{:.2}", one.wall));
+    Ok(vec![depth.to_string(), one.status().into(), nodes, wall, two, ratio])
+}
+
 /// Compares nodes and seconds of every option on every model; a dash means that the option does not apply.
-fn options(run: &Run, ludex: &Path, text: &mut String) -> Result<()> {
+fn options(run: &Run, finished: &Finished, ludex: &Path, text: &mut String) -> Result<()> {
     writeln!(
         text,
         "\nOptions compared, one thread: nodes and seconds. A dash means that the option does not apply \
@@ -281,23 +299,35 @@ fn options(run: &Run, ludex: &Path, text: &mut String) -> Result<()> {
     let mut answers: Vec<Option<String>> = vec![None; COMPARED.len()];
     for option in SOLVER_OPTIONS {
         let name = if option.is_empty() { "default".into() } else { option.join(" ") };
+        let runs = finished.part(&format!("option {name}"), || option_runs(ludex, option))?;
         let mut row = vec![name];
-        for (&(model, parameters), answer) in COMPARED.iter().zip(&mut answers) {
-            let limits = ["--threads", "1", "--time", OPTION_SECONDS];
-            let solved = solve(ludex, model, parameters, &[option, &limits[..]].concat())?;
-            row.push(match solved.status() {
-                "refused" => "–".into(),
-                "unknown" => "over".into(),
-                status => {
-                    let known = answer.get_or_insert_with(|| status.to_string());
-                    ensure!(known == status, "{model} {option:?}: {status}");
-                    format!("{}, {:.3}", solved.number("nodes"), solved.number("seconds"))
-                }
-            });
+        for ((&(model, _), answer), (status, cell)) in COMPARED.iter().zip(&mut answers).zip(runs) {
+            if let Some(status) = status {
+                let known = answer.get_or_insert_with(|| status.clone());
+                ensure!(*known == status, "{model} {option:?}: {status}");
+            }
+            row.push(cell);
         }
         eprintln!("{}", row.join("\t"));
         rows.push(&row);
     }
     *text += rows.text();
     Ok(())
+}
+
+/// The answer of every model with an option, if there is one, and the cell of the table.
+fn option_runs(ludex: &Path, option: &[&str]) -> Result<Vec<(Option<String>, String)>> {
+    let run = |&(model, parameters): &(&str, &[&str])| {
+        let limits = ["--threads", "1", "--time", OPTION_SECONDS];
+        let solved = solve(ludex, model, parameters, &[option, &limits[..]].concat())?;
+        Ok(match solved.status() {
+            "refused" => (None, "–".into()),
+            "unknown" => (None, "over".into()),
+            status => {
+                let cell = format!("{}, {:.3}", solved.number("nodes"), solved.number("seconds"));
+                (Some(status.into()), cell)
+            }
+        })
+    };
+    COMPARED.iter().map(run).collect()
 }
