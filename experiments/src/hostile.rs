@@ -10,8 +10,9 @@ use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Args, FromArgMatches as _};
 use ludex_testkit::contained::{self, Ending, How};
 use ludex_testkit::hostile::{HostileSheet, sheets};
+use ludex_testkit::on_threads;
 use ludex_verify::rules_hash;
-use xtask::tools::build_ludex;
+use xtask::tools::{build_ludex, shared_folder};
 
 use crate::registry::Experiment;
 use crate::run::Run;
@@ -21,7 +22,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "hostile",
     question: "Do the limits of time and memory hold on any rulesheet?",
     command: "cargo experiment hostile",
-    table: "hostile.tsv, hostile.md",
+    table: "hostile.tsv, hostile.md; with --known hostile-known.md",
     options: Options::augment_args,
     run: |run, given| try_all(run, &Options::from_arg_matches(given)?),
 };
@@ -40,6 +41,12 @@ struct Options {
     /// Judge times by the processor, for a machine that is busy with other work
     #[arg(long)]
     busy: bool,
+    /// Only the calls that once broke their limits, in 10 s and 1 GB each
+    #[arg(long, conflicts_with_all = ["sheets", "verbs", "budgets", "jobs"])]
+    known: bool,
+    /// Sheets at a time
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    jobs: usize,
 }
 
 /// What a process may use.
@@ -49,13 +56,45 @@ struct Budget {
     megabytes: u64,
 }
 
-const BUDGETS: [Budget; 3] = [
-    Budget { seconds: 2, megabytes: 256 },
-    Budget { seconds: 5, megabytes: 512 },
-    Budget { seconds: 10, megabytes: 1024 },
+/// The budget in which the known calls broke their limits.
+const KNOWN_BUDGET: Budget = Budget { seconds: 10, megabytes: 1024 };
+
+/// What was wrong, the sheet, and the calls.
+const KNOWN: &[(&str, &str, &[&str])] = &[
+    (
+        "terms that double",
+        "doubling-facts-40",
+        &["check", "check-deep", "ground", "bench", "play", "match-random", "trace-reasoner"],
+    ),
+    ("terms that double, at the start", "doubling-init-40", &["check", "ground", "play"]),
+    ("100 roles", "roles-100", &["play", "check-deep"]),
+    ("a million legal moves", "moves-of-two-1000", &["check-deep"]),
+    ("100,000 roles by a rule", "roles-by-a-rule-317", &["trace-reasoner", "match-random"]),
+    ("100,000 rules", "rules-100000", &["check", "ground", "bench", "match-random", "check-deep"]),
+    ("`random` with 100,000 moves and `sees`", "random-moves-100000", &["check-deep"]),
+    ("a goal of 26 digits", "digits-26", &["play"]),
+    ("a constant of thousands of digits", "digits-5000", &["play"]),
+    ("a game that never ends", "never-ends-1", &["play", "play-watched"]),
+    ("a 60-bit counter", "counter-60", &["play", "play-watched"]),
+    ("200 variables in one rule", "variables-200", &["check", "ground", "check-deep"]),
+    ("the public `sudoku`", SUDOKU, &["ground", "check"]),
+    ("mutually infinite terms", "endless-terms-together-2", &["ground", "check-deep"]),
+    ("`play` with `--memory`", "many-states-100", &["play", "play-watched"]),
+    ("a file above 4 MiB", "facts-1000000", &["check", "ground"]),
+    ("unsafe variables on demand", "unbound-on-demand-6", &["check", "trace-reasoner"]),
 ];
 
-/// A call of `ludex`. `FILE` stands for the path of the sheet, and `CERTIFICATE` for that of a claim about it.
+/// The sheet that comes from the public rulesheets.
+const SUDOKU: &str = "sudoku";
+
+const BUDGETS: [Budget; 3] = [
+    Budget { seconds: 1, megabytes: 128 },
+    Budget { seconds: 2, megabytes: 256 },
+    Budget { seconds: 3, megabytes: 1024 },
+];
+
+/// A call of `ludex`. `FILE` stands for the path of the sheet, `CERTIFICATE` for that of a claim about it, and
+/// `WRITTEN` for a file that the call may write.
 struct Call {
     name: &'static str,
     args: &'static str,
@@ -80,13 +119,20 @@ const CALLS: &[Call] = &[
     call("transcript", "transcript FILE --steps 10"),
     call("solve", "solve FILE"),
     call("verify", "verify CERTIFICATE FILE"),
+    call("solve-certificate", "solve FILE --shortest --certificate WRITTEN"),
+    call("symmetries", "symmetries FILE --cycles"),
     call("translate", "translate FILE"),
+    call("translate-legal", "translate FILE --legal"),
     call("translate-steps", "translate FILE --steps 3 --to text"),
     call("play-watched", "play FILE --role none --player random --move-time 0.1"),
     Call { input: TYPED, ..call("play", "play FILE --move-time 0.1") },
     Call {
         more_seconds: MATCH_SECONDS,
         ..call("match-random", "match FILE --players random,random --count 1")
+    },
+    Call {
+        more_seconds: MATCH_SECONDS,
+        ..call("referee-random", "referee FILE --players random,random --count 1")
     },
     Call {
         more_seconds: MATCH_SECONDS,
@@ -112,6 +158,9 @@ const COLUMNS: &str = "sheet\tcall\tend\tseconds\tcpu seconds\tMB\tverdict\tmess
 /// Runs all calls on all sheets, and fails if a limit did not hold.
 fn try_all(run: &Run, options: &Options) -> Result<()> {
     let ludex = build_ludex()?;
+    if options.known {
+        return try_known(run, &ludex, options.busy);
+    }
     let table = Table::open(run, "hostile", COLUMNS)?;
     let wanted = |sheet: &HostileSheet| {
         options.sheets.is_empty()
@@ -119,33 +168,124 @@ fn try_all(run: &Run, options: &Options) -> Result<()> {
     };
     let sheets: Vec<HostileSheet> = sheets().into_iter().filter(wanted).collect();
     ensure!(!sheets.is_empty(), "no sheet has such a name");
-    let file = std::env::temp_dir().join(format!("ludex-hostile-{}.kif", std::process::id()));
-    for sheet in &sheets {
-        let bytes = sheet.bytes();
-        fs::write(&file, &bytes).with_context(|| file.display().to_string())?;
-        let hash = rules_hash(&String::from_utf8_lossy(&bytes));
-        let claim = format!("ludex-certificate 1\nrules {hash}\nvalues 100\nend\n");
-        fs::write(certificate_of(&file), claim).with_context(|| file.display().to_string())?;
-        for budget in &BUDGETS[..options.budgets.min(BUDGETS.len())] {
-            for call in CALLS {
-                let is_wanted =
-                    options.verbs.is_empty() || options.verbs.iter().any(|verb| verb == call.name);
-                let name = format!("{} {}s {}MB", call.name, budget.seconds, budget.megabytes);
-                if is_wanted && !table.has(&[&sheet.name(), &name]) {
-                    let row = try_call(&ludex, call, *budget, &file, options.busy)?;
-                    table.append(&[&[sheet.name(), name], &row[..]].concat())?;
-                }
+    let ended =
+        on_threads(options.jobs, &sheets, |sheet| try_sheet(&ludex, sheet, options, &table));
+    ended.into_iter().collect::<Result<()>>()?;
+    describe(run, &table)
+}
+
+/// Runs the calls on a sheet that the table does not have yet.
+fn try_sheet(ludex: &Path, sheet: &HostileSheet, options: &Options, table: &Table) -> Result<()> {
+    let mut open: Vec<(&Call, Budget, String)> = Vec::new();
+    for &budget in &BUDGETS[..options.budgets.min(BUDGETS.len())] {
+        for call in CALLS {
+            let is_wanted =
+                options.verbs.is_empty() || options.verbs.iter().any(|verb| verb == call.name);
+            let name = format!("{} {}s {}MB", call.name, budget.seconds, budget.megabytes);
+            if is_wanted && !table.has(&[&sheet.name(), &name]) {
+                open.push((call, budget, name));
             }
         }
     }
-    fs::remove_file(certificate_of(&file))?;
-    fs::remove_file(&file)?;
-    describe(run, &table)
+    if open.is_empty() {
+        return Ok(());
+    }
+    let files = Files::write(&sheet.name(), &sheet.bytes())?;
+    for (call, budget, name) in open {
+        let row = try_call(ludex, call, budget, &files.rules, options.busy)?;
+        table.append(&[&[sheet.name(), name], &row[..]].concat())?;
+    }
+    Ok(())
+}
+
+/// Runs the calls that once broke their limits, and fails if one does again.
+fn try_known(run: &Run, ludex: &Path, is_busy: bool) -> Result<()> {
+    let columns =
+        ["input", "sheet", "call", "exit", "seconds", "cpu seconds", "MB", "verdict", "message"];
+    let mut rows = run.rows(Form::Markdown, &columns);
+    let finished = run.finished("hostile-known", &format!("busy {is_busy}"))?;
+    let mut n_findings = 0;
+    for (input, name, calls) in KNOWN {
+        let Some(bytes) = bytes_of(name)? else {
+            eprintln!("skipped `{name}`: there are no public rulesheets beside the project");
+            continue;
+        };
+        let files = Files::write(name, &bytes)?;
+        for call in calls.iter().map(|name| find_call(name)) {
+            let row = finished.part(&format!("{name} {}", call.name), || {
+                try_call(ludex, call, KNOWN_BUDGET, &files.rules, is_busy)
+            })?;
+            n_findings += usize::from(row[4] != "ok");
+            let mut cells = [input, name, call.name].map(String::from).to_vec();
+            cells.extend(row.iter().map(|cell| cell.replace('|', "/")));
+            eprintln!("{}", cells.join("\t"));
+            rows.push(&cells);
+        }
+    }
+    let Budget { seconds, megabytes } = KNOWN_BUDGET;
+    let report = format!(
+        "# Calls that once broke their limits\n\n{}: each in {seconds} s and {megabytes} MB, under `ulimit -v` at \
+         twice the memory. A match may go on for {MATCH_SECONDS} s after its time.\n\n{}\n{n_findings} findings.\n",
+        run.made_by("hostile --known"),
+        rows.text(),
+    );
+    print!("{report}");
+    run.write_file("hostile-known.md", &report)?;
+    finished.remove()?;
+    ensure!(n_findings == 0, "{n_findings} calls did not keep their limits");
+    Ok(())
+}
+
+/// The bytes of a sheet; `None` if it comes from public rulesheets that are not there.
+fn bytes_of(name: &str) -> Result<Option<Vec<u8>>> {
+    if name == SUDOKU {
+        let Ok(folder) = shared_folder() else { return Ok(None) };
+        let file = folder.join("games/sudoku.kif");
+        return fs::read(&file).map(Some).with_context(|| file.display().to_string());
+    }
+    let sheet = sheets().into_iter().find(|sheet| sheet.name() == name);
+    Ok(Some(sheet.with_context(|| format!("no sheet `{name}`"))?.bytes()))
+}
+
+fn find_call(name: &str) -> &'static Call {
+    CALLS.iter().find(|call| call.name == name).expect("a test looks for every name")
+}
+
+/// A sheet and a claim about it as files, removed on drop.
+struct Files {
+    rules: PathBuf,
+}
+
+impl Files {
+    fn write(name: &str, bytes: &[u8]) -> Result<Self> {
+        let name = format!("ludex-hostile-{}-{name}.kif", std::process::id());
+        let files = Self { rules: std::env::temp_dir().join(name) };
+        let place = || files.rules.display().to_string();
+        fs::write(&files.rules, bytes).with_context(place)?;
+        let hash = rules_hash(&String::from_utf8_lossy(bytes));
+        let claim = format!("ludex-certificate 1\nrules {hash}\nvalues 100\nend\n");
+        fs::write(certificate_of(&files.rules), claim).with_context(place)?;
+        Ok(files)
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        // Not every call writes something.
+        for file in [&self.rules, &certificate_of(&self.rules), &written_of(&self.rules)] {
+            let _ = fs::remove_file(file);
+        }
+    }
 }
 
 /// The path of a claim about a sheet. The checker visits every state for it.
 fn certificate_of(file: &Path) -> PathBuf {
     file.with_extension("certificate")
+}
+
+/// The path of a file that a call may write.
+fn written_of(file: &Path) -> PathBuf {
+    file.with_extension("written")
 }
 
 /// Runs a call, and returns the cells of its row.
@@ -187,10 +327,11 @@ fn run_call(
 ) -> Result<Ending> {
     let Budget { seconds, megabytes } = budget;
     let mut command = contained::within_address_space(ludex, (2 * megabytes) << 20);
-    let certificate = certificate_of(file);
+    let (certificate, written) = (certificate_of(file), written_of(file));
     command.args(args.split(' ').map(|word| match word {
         "FILE" => file.as_os_str(),
         "CERTIFICATE" => certificate.as_os_str(),
+        "WRITTEN" => written.as_os_str(),
         word => word.as_ref(),
     }));
     command.args(["--time", &seconds.to_string(), "--memory", &format!("{megabytes}MB")]);
@@ -267,7 +408,8 @@ fn describe(run: &Run, table: &Table) -> Result<()> {
     table.describe(&format!(
         "# Hostile rulesheets\n\n{}: {n_sheets} sheets, {} calls a sheet and budget, each under `ulimit -v` at \
          twice the budget. {}\n\nA call is late after its time and a fifth of it, at least a second; its \
-         memory is too much beyond a tenth more than its budget.\n\n{}\n{n_findings} findings:\n\n{}",
+         memory is too much beyond a tenth more than its budget. Time is wall-clock time, or with `--busy` \
+         that of the processor if it is less.\n\n{}\n{n_findings} findings:\n\n{}",
         run.made_by("hostile"),
         CALLS.len(),
         table.commits_in_words()?,
@@ -290,6 +432,30 @@ mod tests {
             peak_bytes: megabytes << 20,
             stdout: String::new(),
             stderr: stderr.into(),
+        }
+    }
+
+    #[test]
+    fn every_verb_that_reads_rules_is_called() {
+        use clap::CommandFactory as _;
+        let command = ludex_cli::args::Cli::command();
+        let reads_rules = |verb: &&clap::Command| {
+            verb.get_positionals().any(|argument| argument.get_id() == "rules")
+        };
+        let verbs: Vec<&str> =
+            command.get_subcommands().filter(reads_rules).map(clap::Command::get_name).collect();
+        assert!(verbs.len() > 10, "{verbs:?}");
+        for verb in verbs {
+            let is_called = CALLS.iter().any(|call| call.args.split(' ').next() == Some(verb));
+            assert!(is_called, "no call of `{verb}`");
+        }
+    }
+
+    #[test]
+    fn known_calls_have_sheets_and_names() {
+        for (_, name, calls) in KNOWN {
+            assert!(*name == SUDOKU || bytes_of(name).is_ok(), "{name}");
+            calls.iter().for_each(|name| _ = find_call(name));
         }
     }
 

@@ -44,4 +44,4 @@ pub use fixtures::{RulesFile, corpus, library, shared, workspace};
 pub use floor::assert_compared;
 pub use golden::{Golden, compare};
 pub use lanes::lanes_agree;
-pub use parallel::in_parallel;
+pub use parallel::{in_parallel, on_threads};
