@@ -75,10 +75,11 @@ fn usage() -> ExitCode {
 }
 
 fn try_all(generator: Generator, inputs: impl Iterator<Item = (u64, Vec<u8>)>) {
-    memory::set_budget(MEMORY, |_| {
+    let end = |_| {
         eprintln!("the memory of the process is used up");
         std::process::exit(4)
-    });
+    };
+    memory::set_budget(MEMORY, end, || {});
     panic::set_hook(Box::new(|info| {
         let place =
             info.location().map_or_else(String::new, |it| format!("{}:{}", it.file(), it.line()));

@@ -10,7 +10,9 @@
 //!
 //! The program itself, and what the allocator loses to rounding and to free blocks between others,
 //! take memory that no allocation asks for. The system knows it: it is asked for the size of the
-//! process each time that the count has grown by some more, and the difference is added.
+//! process each time that the count has grown by some more, and the difference is added. Blocks that
+//! were freed and that the allocator keeps are no such difference while others are not yet written
+//! to; so beyond half of the budget it gives them back.
 //!
 //! In a process without [`Counted`] nothing is counted, and [`is_short`] is always false.
 
@@ -59,20 +61,30 @@ static MOST: AtomicI64 = AtomicI64::new(i64::MAX);
 /// Ends the process.
 static END: OnceLock<fn(Refusal) -> !> = OnceLock::new();
 
+/// Makes the allocator give back what it keeps.
+static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
+
+/// Bytes that were freed since the allocator gave back what it keeps.
+static FREED: AtomicI64 = AtomicI64::new(0);
+
 /// Largest difference between what a thread has allocated and what it has added to the sum.
 const STEP: i64 = 64 << 10;
 
 /// The system is asked when the bytes in use have grown by this part of the budget.
 const LOOKS: i64 = 128;
 
-/// Sets the memory that the process may use, in bytes, and the function that ends the process when
-/// an allocation is refused.
+/// The allocator gives back what it keeps when this part of the budget was freed.
+const FREED_PARTS: i64 = 32;
+
+/// Sets the memory that the process may use, in bytes, the function that ends the process when an
+/// allocation is refused, and the one that makes the allocator return free memory to the system.
 ///
-/// The function must not allocate; what it writes and which code it exits with is the business of
-/// the binary. It is set by the first call only.
-pub fn set_budget(bytes: u64, end: fn(Refusal) -> !) {
+/// The functions must not allocate; what `end` writes and which code it exits with is the business
+/// of the binary. They are set by the first call only.
+pub fn set_budget(bytes: u64, end: fn(Refusal) -> !, give_back: fn()) {
     let most = i64::try_from(bytes).unwrap_or(i64::MAX);
     END.get_or_init(|| end);
+    GIVE_BACK.get_or_init(|| give_back);
     SHORT.store(most - most / 10, Relaxed);
     MOST.store(most, Relaxed);
     look(IN_USE.load(Relaxed));
@@ -109,35 +121,35 @@ pub fn has_room(bytes: u64) -> bool {
 }
 
 thread_local! {
-    /// What the thread has allocated and not yet added to the sum: less than [`STEP`], or a number
-    /// beyond it that means something else.
+    /// What the thread has allocated and not yet added to the sum, plus [`STEP`], so that a single
+    /// comparison bounds it in both directions. From twice the step on it means something else.
     ///
     /// It has no destructor, because access to a variable with one takes longer.
-    static PENDING: Cell<i64> = const { Cell::new(FIRST) };
+    static PENDING: Cell<u64> = const { Cell::new(FIRST) };
 
     /// Adds what is pending when the thread ends.
     static AT_END: AtEnd = const { AtEnd };
 }
 
 /// The thread has not counted anything yet.
-const FIRST: i64 = i64::MAX / 2;
+const FIRST: u64 = u64::MAX / 2;
 
 /// The thread is ending: it adds every count at once.
-const ENDING: i64 = i64::MAX / 4;
+const ENDING: u64 = u64::MAX / 4;
 
 struct AtEnd;
 
 impl Drop for AtEnd {
     fn drop(&mut self) {
-        IN_USE.fetch_add(PENDING.replace(ENDING), Relaxed);
+        IN_USE.fetch_add(added(PENDING.replace(ENDING)), Relaxed);
     }
 }
 
 /// Counts bytes, negative ones for memory that is returned.
 #[inline]
 fn count(bytes: i64) {
-    let sum = PENDING.get() + bytes;
-    if sum.abs() < STEP {
+    let sum = PENDING.get().wrapping_add_signed(bytes);
+    if sum < 2 * STEP as u64 {
         PENDING.set(sum);
     } else {
         count_rarely(bytes);
@@ -150,7 +162,7 @@ fn count_rarely(bytes: i64) {
     match PENDING.get() {
         ENDING => add(bytes),
         FIRST => {
-            PENDING.set(0);
+            PENDING.set(STEP as u64);
             // The first access arranges that the value is dropped when the thread ends.
             if AT_END.try_with(|_| ()).is_err() {
                 PENDING.set(ENDING);
@@ -158,10 +170,32 @@ fn count_rarely(bytes: i64) {
             count(bytes);
         }
         pending => {
-            PENDING.set(0);
-            add(pending + bytes);
+            PENDING.set(STEP as u64);
+            let sum = added(pending) + bytes;
+            if sum < 0 {
+                FREED.fetch_sub(sum, Relaxed);
+            } else {
+                give_back_freed();
+            }
+            add(sum);
         }
     }
+}
+
+/// Lets the allocator give back what it keeps, if that may matter.
+fn give_back_freed() {
+    let most = MOST.load(Relaxed);
+    if FREED.load(Relaxed) > most / FREED_PARTS && taken() > most / 2 {
+        FREED.store(0, Relaxed);
+        if let Some(give_back) = GIVE_BACK.get() {
+            give_back();
+        }
+    }
+}
+
+/// The bytes that a value of [`PENDING`] stands for.
+fn added(pending: u64) -> i64 {
+    pending as i64 - STEP
 }
 
 fn add(bytes: i64) {
@@ -299,7 +333,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn memory_that_was_not_counted_is_noticed() {
         const UNCOUNTED: usize = 64 << 20;
-        set_budget(1 << 40, |_| std::process::abort());
+        set_budget(1 << 40, |_| std::process::abort(), || {});
         let (before, left_before) = (BEYOND.load(Relaxed), left().expect("there is a budget"));
         assert!(before > 0, "the program itself takes memory");
         let layout = Layout::from_size_align(UNCOUNTED, 1).expect("a valid layout");

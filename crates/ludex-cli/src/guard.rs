@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use ludex_base::limits::USUAL_BYTES;
 use ludex_base::memory::{self, Refusal};
+// It defines `mi_collect`.
+use mimalloc as _;
 
 use crate::args::Common;
 use crate::failure::{self, LIMIT};
@@ -45,10 +47,21 @@ pub fn start(common: &Common, ends_in_time: bool) {
         )),
         system: words("stopped because the system has no memory left for this process".into()),
     });
-    memory::set_budget(bytes, end_at_memory_limit);
+    memory::set_budget(bytes, end_at_memory_limit, give_back);
     if let Some(time) = common.time.filter(|_| ends_in_time) {
         watch_clock(time, common.json);
     }
+}
+
+/// Returns free memory to the system, which the allocator otherwise keeps for a while.
+fn give_back() {
+    // SAFETY: it may be called at any time by any thread; it neither moves nor frees blocks in use.
+    unsafe { mi_collect(true) }
+}
+
+unsafe extern "C" {
+    /// Of the allocator of the command.
+    fn mi_collect(force: bool);
 }
 
 /// Ends the process some time after the limit, if it is still there.
