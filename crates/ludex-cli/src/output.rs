@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use ludex_base::Deadline;
 use serde::Serialize;
 
 pub use ludex_record::{round, seconds};
@@ -16,6 +17,14 @@ pub fn json(value: &impl Serialize) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     serde_json::to_writer(&mut stdout, value)?;
     writeln!(stdout)
+}
+
+/// Returns the message of a series that stopped at this deadline, of time or memory.
+pub fn limit_text(stop: &Deadline) -> &'static str {
+    match stop.remaining() {
+        Some(Duration::ZERO) => "ludex: stopped by the time limit; allow more with `--time`",
+        _ => "ludex: stopped by the memory limit; allow more with `--memory`",
+    }
 }
 
 /// Prints a text that ends its own lines.

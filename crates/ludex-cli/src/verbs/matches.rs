@@ -55,11 +55,7 @@ pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
     if series.end != SeriesEnd::Stopped {
         return Ok(DONE);
     }
-    output::say(match stop.remaining() {
-        _ if is_interrupted => "ludex: interrupted",
-        Some(Duration::ZERO) => "ludex: stopped by the time limit; allow more with `--time`",
-        _ => "ludex: stopped by the memory limit; allow more with `--memory`",
-    });
+    output::say(if is_interrupted { "ludex: interrupted" } else { output::limit_text(&stop) });
     Ok(LIMIT)
 }
 

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ludex_analysis::Layout;
 use ludex_base::{Deadline, Seed};
@@ -308,6 +308,9 @@ impl<'a, G: Playable> Referee<'a, G> {
         let is_complete = records.len() == self.call.args.count;
         if !self.call.common.json {
             self.sum_up(records)?;
+        }
+        if !is_complete && !self.stop.load(Ordering::Relaxed) {
+            output::say(output::limit_text(&self.series.stop));
         }
         match unwritten {
             Some(error) => Err(error.into()),
