@@ -117,6 +117,7 @@ const CALLS: &[Call] = &[
     call("trace-reasoner", "trace FILE --engine reasoner"),
     call("perft", "perft FILE --depth 3"),
     call("transcript", "transcript FILE --steps 10"),
+    call("transcript-json", "transcript FILE --steps 10 --json"),
     call("solve", "solve FILE"),
     call("verify", "verify CERTIFICATE FILE"),
     call("solve-certificate", "solve FILE --shortest --certificate WRITTEN"),
@@ -348,17 +349,26 @@ fn verdict(call: &Call, budget: Budget, end: &Ending, is_busy: bool) -> &'static
     let taken = if is_busy { end.wall.min(end.cpu) } else { end.wall };
     let is_late = end.how == How::Killed || taken.as_secs_f64() > time + call.more_seconds as f64;
     let is_large = end.peak_bytes > (budget.megabytes << 20) / 10 * 11;
+    let is_json = call.args.ends_with("--json");
+    let said = if is_json { &end.stdout } else { &end.stderr };
     match end.how {
         _ if contained::is_panic(&end.stderr) => "panic",
         How::Signal(_) => "abort",
         How::Exit(code) if !(0..=3).contains(&code) => "exit code",
-        How::Exit(code) if code != 0 && end.stderr.trim().is_empty() => "no message",
+        How::Exit(code) if code != 0 && said.trim().is_empty() => "no message",
+        How::Exit(_) if is_json && !is_one_object(&end.stdout) => "not one object",
         _ if is_large => "memory",
         // A match goes on for as long as its clocks allow.
         How::Killed if call.more_seconds > 0 => "ok",
         _ if is_late => "time",
         How::Killed | How::Exit(_) => "ok",
     }
+}
+
+/// Whether a text is a single JSON object. Only the beginning of a long text is known.
+fn is_one_object(text: &str) -> bool {
+    let is_cut = text.len() >= contained::MAX_KEPT;
+    is_cut || serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).is_ok()
 }
 
 /// The first line of the last message, cut.
@@ -474,6 +484,13 @@ mod tests {
         assert_eq!(judge(ending(How::Exit(0), 12.1, 1, "")), "time");
         assert_eq!(judge(ending(How::Killed, 50.0, 1, "")), "time");
         assert_eq!(judge(ending(How::Exit(0), 1.0, 111, "")), "memory");
+        let json = |stdout: &str| {
+            let end = Ending { stdout: stdout.into(), ..ending(How::Exit(3), 1.0, 1, "ludex: no") };
+            verdict(&call("transcript", "transcript FILE --json"), budget, &end, false)
+        };
+        assert_eq!(json("{}\n"), "ok");
+        assert_eq!(json(""), "no message");
+        assert_eq!(json("{}\n{}\n"), "not one object");
         let long = Call { more_seconds: 5, ..call("match", "") };
         assert_eq!(verdict(&long, budget, &ending(How::Killed, 50.0, 1, ""), false), "ok");
         let busy = |end| verdict(&call("check", ""), budget, &end, true);

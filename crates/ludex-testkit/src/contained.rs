@@ -34,7 +34,7 @@ pub enum How {
 }
 
 /// Bytes of output that are kept.
-const MAX_KEPT: usize = 1 << 20;
+pub const MAX_KEPT: usize = 1 << 20;
 
 /// How often a running process is looked at.
 const INTERVAL: Duration = Duration::from_millis(2);
