@@ -43,11 +43,14 @@ struct Options {
 /// Inputs between two looks at the clock.
 const STRETCH: u64 = 200;
 
+/// Time after which what was tried becomes a row of the table.
+const PART: Duration = Duration::from_secs(600);
+
 const COLUMNS: &str =
     "generator\tinputs\tcases\tbytes\taccepted\tcompared\tfindings\tkinds\tseconds";
 
-/// Tries inputs of each generator for some time, keeps small forms of what it finds, and fails if there is
-/// something.
+/// Tries inputs of each generator for some time, with a row of the table every ten minutes, keeps small forms of
+/// what it finds, and fails if there is something.
 fn try_all(run: &Run, options: &Options) -> Result<()> {
     let mut generators = Generator::ALL.to_vec();
     if !options.generators.is_empty() {
@@ -74,28 +77,31 @@ fn try_all(run: &Run, options: &Options) -> Result<()> {
             seed: Seed(options.seed),
             seconds_per_case: options.seconds_per_case,
         };
-        let begin = Instant::now();
-        let mut report = Report::default();
+        let until = Instant::now() + Duration::from_secs_f64(60.0 * options.minutes);
         let mut next = options.first;
-        while begin.elapsed() < Duration::from_secs_f64(60.0 * options.minutes) {
-            report.add(campaign.run(next..next + STRETCH)?);
-            next += STRETCH;
+        while Instant::now() < until {
+            let (begin, first) = (Instant::now(), next);
+            let end_of_part = until.min(begin + PART);
+            let mut report = Report::default();
+            while Instant::now() < end_of_part {
+                report.add(campaign.run(next..next + STRETCH)?);
+                next += STRETCH;
+            }
+            let kinds = report.kinds().len();
+            n_kinds += kinds;
+            table.append(&[
+                generator.name().to_string(),
+                format!("seed {} from {first}", options.seed),
+                report.n_cases.to_string(),
+                report.n_bytes.to_string(),
+                report.depth.n_accepted.to_string(),
+                report.depth.n_compared.to_string(),
+                report.findings.len().to_string(),
+                kinds.to_string(),
+                begin.elapsed().as_secs().to_string(),
+            ])?;
+            print!("{}", campaign.keep(&report, &found)?);
         }
-        let seconds = begin.elapsed().as_secs();
-        let kinds = report.kinds().len();
-        n_kinds += kinds;
-        table.append(&[
-            generator.name().to_string(),
-            format!("seed {} from {}", options.seed, options.first),
-            report.n_cases.to_string(),
-            report.n_bytes.to_string(),
-            report.depth.n_accepted.to_string(),
-            report.depth.n_compared.to_string(),
-            report.findings.len().to_string(),
-            kinds.to_string(),
-            seconds.to_string(),
-        ])?;
-        print!("{}", campaign.keep(&report, &found)?);
     }
     if n_kinds > 0 {
         bail!("{n_kinds} kinds of findings, kept in {}", found.display());
