@@ -247,6 +247,17 @@ fn a_tree_in_little_memory_recycles_and_goes_on() {
     }
 }
 
+/// A hostile sheet with a thousand roles found a panic in a tree without room for its root.
+#[test]
+fn a_tree_without_room_for_its_root_still_answers() {
+    let game = game("tictactoe");
+    for text in ["uct", "rave", "grave", "uct-joint"] {
+        let limits = SearchLimits { memory: 100, ..SearchLimits::iterations(10, Seed(1)) };
+        let report = spec(text).build(game).search(&game.cursor(), RoleId::new(0), &limits);
+        assert!(report.chosen.is_some(), "{text}: {report:?}");
+    }
+}
+
 #[test]
 fn a_search_in_little_memory_gets_better_with_time() {
     // Tic-tac-toe has 5478 states, far more than fit here.

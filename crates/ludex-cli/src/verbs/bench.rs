@@ -89,6 +89,13 @@ pub fn run(
     } else {
         output::text(&report_text(&report))?;
     }
+    if code == LIMIT {
+        output::say(if end.reached() {
+            output::limit_text(&end)
+        } else {
+            "ludex: no playout ended; allow more with `--seconds`"
+        });
+    }
     Ok(code)
 }
 

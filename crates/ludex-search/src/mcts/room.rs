@@ -92,6 +92,10 @@ impl<S: Clone + Eq + Hash> Tree<S> {
             self.grow(wanted, (wanted * per_node + n_more_edges).max(self.edges.len()));
             return Ok(());
         }
+        if n_nodes == 0 {
+            // The limit has no room for a single node, so there is nothing to drop.
+            return Err(Full);
+        }
         self.recycle();
         let n_free_nodes = self.nodes.len() - *self.n_nodes.get_mut();
         let n_free_edges = self.edges.len() - *self.n_edges.get_mut();
