@@ -14,7 +14,10 @@ const SMALL: &[&str] =
 
 fn machine(name: &str) -> Machine {
     let rules = ludex_testkit::library().into_iter().find(|rules| rules.name == name);
-    let source = Source::new(name, rules.expect("a game of the library").text());
+    machine_of(Source::new(name, rules.expect("a game of the library").text()))
+}
+
+fn machine_of(source: Source) -> Machine {
     match load(source, &LoadOptions::default()).expect("it loads").engine {
         Engine::Machine(machine) => machine,
         Engine::Reasoner(_) => panic!("games of the library are small"),
@@ -116,6 +119,29 @@ fn a_beam_that_leaves_nothing_out_finds_the_largest_goal() {
         let options = SolveOptions { methods: vec![Method::Beam], ..SolveOptions::default() };
         let solution = solved(&game, &options);
         assert_eq!(solution.bounds[0].lower, by_definition(&game).0, "{name}");
+    }
+}
+
+/// A walk that may end at `b` if it arrives there after three steps, and always ends at `f`. Going
+/// straight to `b` is too soon; the shortest way waits one round at the start.
+const TIMED: &str = "(role you) (init (at s)) (init (time 0))
+    (arc s a) (arc a s) (arc s b) (arc b c) (arc c d) (arc d e) (arc e f)
+    (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (succ 5 6) (succ 6 7)
+    (<= (legal you (go ?y)) (true (at ?x)) (arc ?x ?y))
+    (<= (next (at ?y)) (does you (go ?y)))
+    (<= (next (time ?y)) (true (time ?x)) (succ ?x ?y))
+    (<= terminal (true (at f))) (<= terminal (true (at b)) (true (time 3)))
+    (<= (goal you 100) (true (at f))) (<= (goal you 100) (true (at b)))";
+
+#[test]
+fn a_line_is_called_shortest_only_if_the_time_does_not_matter() {
+    let game = machine_of(Source::new("timed", TIMED));
+    assert_eq!(by_definition(&game), (Goal::MAX, 3));
+    for method in [Method::AStar, Method::IdaStar, Method::Dijkstra] {
+        let options = SolveOptions { methods: vec![method], ..SolveOptions::default() };
+        let solution = solved(&game, &options);
+        assert!(solution.is_shortest, "{method:?}");
+        assert_eq!(solution.line.len(), 3, "{method:?}");
     }
 }
 

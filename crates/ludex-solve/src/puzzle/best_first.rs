@@ -8,6 +8,9 @@
 //! The second is A* with h^max, which is admissible and consistent. The first takes one state in
 //! four in the order in which it met them, because an estimate can be wrong for a whole region.
 //!
+//! States that differ only in the time count as one where that is allowed; in a search for a shortest
+//! line only where no shortest line can be lost.
+//!
 //! States from which even the relaxation does not reach the goal are dropped. A search aims at the
 //! largest goal first; when no state is left, that goal cannot be reached, and the next one is the
 //! aim.
@@ -129,7 +132,9 @@ impl<G: Game> Search<'_, '_, G> {
             }
         };
         let mut cursor = problem.game.cursor();
-        let mut states = States::new(&problem.state, Folding::of(rules, &problem.state));
+        let folding = Folding::of(rules, &problem.state);
+        let folding = folding.filter(|it| *order == Order::Nearest || it.keeps_shortest(goal));
+        let mut states = States::new(&problem.state, folding);
         let mut is_expanded = vec![false];
         let mut open = BinaryHeap::new();
         open.extend(priority(&problem.state, 0).map(|priority| Reverse((priority, 0))));

@@ -1,7 +1,6 @@
 //! Breadth-first search with duplicate detection: each state once, in the order of its distance.
 //!
-//! It is exact when all states fit into the limits, and the first play that reaches a goal is a
-//! shortest one. States that differ only in what happens by itself count as one where that is
+//! It is exact when all states fit into the limits. States that differ only in what happens by itself count as one where that is
 //! allowed (see [`states`](super::states)); if that leaves a doubt in the end, the search is
 //! repeated without it.
 

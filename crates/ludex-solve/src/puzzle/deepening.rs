@@ -46,12 +46,9 @@ pub fn search<G: Game>(
         }
         let bound = Bound::of(&analysis, goal, true, options);
         let folding = problem.rules.and_then(|rules| Folding::of(rules, &problem.state));
+        let folding = folding.filter(|it| it.keeps_shortest(goal));
         let mut walk = Walk { problem, options, progress, goal, bound, folding, n_nodes };
-        let mut found = walk.deepen();
-        // Time may have mattered.
-        if found == Ok(false) && walk.folding.take().is_some() {
-            found = walk.deepen();
-        }
+        let found = walk.deepen();
         n_nodes = walk.n_nodes;
         match found {
             Ok(true) => return None,

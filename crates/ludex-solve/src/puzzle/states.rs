@@ -146,6 +146,8 @@ impl<'a, S: Clone + Eq + Hash> States<'a, S> {
 pub(super) struct Folding<'a, S> {
     rules: &'a dyn Rules<S>,
     autonomous: BitSet,
+    /// Whether the clock was followed until plays end or it repeats.
+    is_followed: bool,
     clock_limit: Option<usize>,
 }
 
@@ -173,8 +175,44 @@ impl<'a, S> Folding<'a, S> {
         }
         let groups = Groups::new(circuit, Vec::new());
         let clock = Clock::of(circuit, &groups, &autonomous, rules.fluents(state));
+        let is_followed = clock.is_some();
         let clock_limit = clock.filter(|it| it.is_limit).map(|it| it.ticks.len() - 1);
-        Some(Self { rules, autonomous, clock_limit })
+        Some(Self { rules, autonomous, is_followed, clock_limit })
+    }
+
+    /// Returns whether folding provably loses no shortest play to a goal of at least `goal`.
+    ///
+    /// Otherwise a play that arrives sooner may be worth less than one that arrives in time. It is
+    /// proved if these goals do not read the time, and if each condition for the end reads either
+    /// nothing but the time or nothing of it. A condition of the first kind ends all plays at once,
+    /// and before that the end does not depend on the time.
+    pub fn keeps_shortest(&self, goal: Goal) -> bool {
+        let circuit = self.rules.circuit();
+        let mut cones = Cones::new(circuit);
+        // Whether a gate reads the time, and whether it reads anything else.
+        let mut reads = |gate: GateId| {
+            let (mut time, mut other) = (false, false);
+            for gate in cones.of([gate]) {
+                if let Gate::Fluent(fluent) = circuit.gate(gate) {
+                    let is_time = self.autonomous.contains(fluent.index());
+                    (time, other) = (time | is_time, other | !is_time);
+                }
+            }
+            (time, other)
+        };
+        let mut wanted = circuit.goals.iter().filter(|it| it.1 >= goal).map(|it| it.2);
+        if !self.is_followed || wanted.any(|gate| reads(gate).0) {
+            return false;
+        }
+        let mut conditions = vec![circuit.terminal];
+        while let Some(gate) = conditions.pop() {
+            match circuit.gate(gate) {
+                Gate::Or(inputs) => conditions.extend(inputs),
+                _ if reads(gate) == (true, true) => return false,
+                _ => {}
+            }
+        }
+        true
     }
 
     fn hash(&self, state: &S) -> u64 {
@@ -255,4 +293,38 @@ fn assumptions<'a, S>(
         }
     }
     assumptions
+}
+
+#[cfg(test)]
+mod tests {
+    use ludex_game::{Cursor, Game};
+
+    use super::*;
+    use crate::puzzle::tests::machine;
+
+    #[test]
+    fn a_clock_that_only_limits_plays_is_folded_in_searches_for_shortest_lines() {
+        // A walk to and fro between two places, and on to a third.
+        let walk = "(role you) (init (at a)) (init (time 0)) (arc a b) (arc b a) (arc b c)
+            (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5)
+            (<= (legal you (go ?y)) (true (at ?x)) (arc ?x ?y))
+            (<= (next (at ?y)) (does you (go ?y)))
+            (<= (next (time ?y)) (true (time ?x)) (succ ?x ?y))
+            (<= terminal (true (at c)))";
+        let check = |rest: &str, goal: u32, expected: bool| {
+            let game = machine(&format!("{walk} {rest}"));
+            let folding = Folding::of(game.circuit(), game.cursor().state()).expect("a clock");
+            let goal = Goal::new(goal).expect("a goal");
+            assert_eq!(folding.keeps_shortest(goal), expected, "{rest}");
+        };
+        let limit = "(<= terminal (true (time 5)))";
+        let home = "(<= (goal you 100) (true (at c)))";
+        check(&format!("{limit} {home}"), 100, true);
+        // Only some states end at that time.
+        check(&format!("(<= terminal (true (time 4)) (true (at a))) {home}"), 100, false);
+        // A goal that depends on the time matters only if it is enough.
+        let graded = format!("{limit} {home} (<= (goal you 30) (true (time 3)))");
+        check(&graded, 100, true);
+        check(&graded, 30, false);
+    }
 }
