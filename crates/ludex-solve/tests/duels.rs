@@ -7,7 +7,7 @@ use ludex_machine::Machine;
 use ludex_model::{Data, ModelLimits, compile};
 use ludex_pipeline::{Engine, LoadOptions, load};
 use ludex_solve::duel::Table;
-use ludex_solve::{Method, Problem, Progress, Solution, SolveOptions, points, solve};
+use ludex_solve::{Bounds, Method, Problem, Progress, Solution, SolveOptions, points, solve};
 use ludex_testkit::exact::Exact;
 use ludex_testkit::formula::Formula;
 use ludex_testkit::random_game::{RandomGame, RandomGameConfig};
@@ -280,12 +280,26 @@ const ROUND: &str = "(role walker) (role waiter) (init (at 0)) (init (turn walke
     (<= (goal walker 0) (true (at out))) (<= (goal waiter 100) (true (at out)))
     (<= (goal walker 50) (true (at 1))) (<= (goal waiter 50) (true (at 1)))";
 
+/// Two roles in turn may resign or go on. Each can force an end, but only by resigning, so neither
+/// can hold the other to less than everything.
+const RESIGN: &str = "(role left) (role right) (init (turn left))
+    (other left right) (other right left)
+    (<= (legal ?r on) (true (turn ?r))) (<= (legal ?r resign) (true (turn ?r)))
+    (<= (legal ?r wait) (true (turn ?s)) (other ?s ?r))
+    (<= (next (turn ?s)) (true (turn ?r)) (other ?r ?s))
+    (<= (next (lost ?r)) (does ?r resign))
+    (<= over (true (lost ?r))) (<= terminal over)
+    (<= (goal ?r 0) (true (lost ?r))) (<= (goal ?s 100) (true (lost ?r)) (other ?r ?s))";
+
 #[test]
 fn play_that_never_ends_leaves_the_value_open() {
     for methods in [&DUELS[..1], &DUELS[1..2], &DUELS[2..], DUELS] {
         let solution = solved(ROUND, methods);
         assert!(!solution.is_solved(), "{:?}", solution.bounds);
         assert!(solution.proofs.is_empty());
+        let solution = solved(RESIGN, methods);
+        assert_eq!(solution.bounds, [Bounds::ANY; 2]);
+        assert!(solution.proofs.is_empty() && solution.line.is_empty());
     }
 }
 
@@ -479,8 +493,9 @@ fn proof_numbers_find_what_can_be_forced_where_play_may_return() {
         assert_eq!(found.is_solved(), is_forced, "{seed}: {:?}", found.bounds);
         n_forced += usize::from(is_forced);
         n_endless += usize::from(!is_forced);
-        if !found.proofs.is_empty() {
-            let certificate = certificate(&rules, &found);
+        assert_eq!(expected.proofs.is_empty(), !is_forced, "{seed}");
+        for solution in [&found, &expected].into_iter().filter(|it| !it.proofs.is_empty()) {
+            let certificate = certificate(&rules, solution);
             assert_eq!(judge(&rules, &certificate), Verdict::Accepted, "{seed}");
         }
     }

@@ -6,12 +6,12 @@ use ludex_base::{Deadline, Goal, Limits, MoveId, RoleId, StopReason};
 use ludex_game::{Cursor, Describe, Game};
 use ludex_verify::{Claim, Proof, Value};
 
+use super::Opposition;
 use super::graph::{Graph, Predecessors, Shape, StateNumber, joint_move};
 use super::induction::{Guarantees, Induction};
 use super::picture::{DrawnState, Picture, Region};
 use super::proof::{Side, strategy_lines};
 use super::regions::Regions;
-use super::{Opposition, rest_of};
 use crate::method::Method;
 use crate::portfolio::SolveOptions;
 use crate::problem::Problem;
@@ -53,12 +53,11 @@ struct Answer<S> {
     how: How,
     /// Whether some play need not end, so that the value of a role may not be defined.
     is_endless: bool,
-    /// The sum of the goals of two roles, if it is the same in every end.
-    sum: Option<u8>,
 }
 
 enum How {
-    /// By role: what it can force, first if open states end badly, then if they end well.
+    /// By role: what it can force if open states end badly, and what the others can hold it to if
+    /// they end well.
     Regions(Vec<(Regions, Regions)>),
     /// By role: bounds against all the others; `true` if these bound what the role gets.
     Guarantees(Vec<Guarantees>, bool),
@@ -89,11 +88,15 @@ impl<S: Clone + Eq + Hash> Answer<S> {
         let most: Vec<Goal> = problem.bounds().iter().map(|bounds| bounds.upper).collect();
         let (how, is_endless) = if graph.numbers().all(is_single) && is_opposed {
             let regions = |role: RoleId| {
-                let of = |open| Regions::of(&graph, &predecessors, role, open);
-                (of(Goal::MIN), of(most[role.index()]))
+                let of = |side, open| Regions::of(&graph, &predecessors, role, side, open);
+                (of(Side::Own, Goal::MIN), of(Side::Others, most[role.index()]))
             };
             let regions: Vec<(Regions, Regions)> = problem.game.role_ids().map(regions).collect();
-            let is_endless = players.iter().any(|role| regions[role.index()].0.is_endless(0));
+            let is_open = |role: &RoleId| {
+                let (least, most) = &regions[role.index()];
+                least.goal(0) < most.goal(0)
+            };
+            let is_endless = is_complete && players.iter().any(is_open);
             (How::Regions(regions), is_endless)
         } else {
             let order = predecessors.backward_order(&graph);
@@ -116,11 +119,7 @@ impl<S: Clone + Eq + Hash> Answer<S> {
             };
             (how, is_endless)
         };
-        let sum = match players[..] {
-            [one, two] if is_complete => has_constant_sum(&graph, one, two),
-            _ => None,
-        };
-        Self { graph, how, is_endless, sum }
+        Self { graph, how, is_endless }
     }
 
     /// Returns bounds on the value of each role in a state.
@@ -128,21 +127,10 @@ impl<S: Clone + Eq + Hash> Answer<S> {
         let any = (Value::MIN, Value::MAX);
         match &self.how {
             How::Regions(regions) => {
-                let bounds = |(lower, upper): &(Regions, Regions)| {
-                    let upper = if upper.is_endless(number) {
-                        Value::MAX
-                    } else {
-                        upper.goal(number).into()
-                    };
-                    (lower.goal(number).into(), upper)
+                let bounds = |(least, most): &(Regions, Regions)| {
+                    (least.goal(number).into(), most.goal(number).into())
                 };
-                let mut bounds: Vec<(Value, Value)> = regions.iter().map(bounds).collect();
-                // Whoever can force an end also holds the other role to the rest of the sum.
-                if let (Some(sum), [one, two]) = (self.sum, &mut bounds[..]) {
-                    let held = |role: usize| rest_of(sum, regions[role].0.goal(number)).into();
-                    (one.1, two.1) = (one.1.min(held(1)), two.1.min(held(0)));
-                }
-                bounds
+                regions.iter().map(bounds).collect()
             }
             How::Guarantees(guarantees, is_opposed) => {
                 let bounds = |it: &Guarantees| {
@@ -224,14 +212,18 @@ impl<S: Clone + Eq + Hash> Answer<S> {
         for role in players() {
             let name = game.roles()[role.index()].name.clone();
             for side in [Side::Own, Side::Others] {
+                // No goal is less than 0, so this goes without saying, and the role may be unable
+                // to force an end.
+                if let (Side::Own, How::Regions(regions)) = (side, &self.how)
+                    && regions[role.index()].0.is_endless(0)
+                {
+                    continue;
+                }
                 let choose = |_: StateNumber, shape: Shape<'_>| match (&self.how, shape) {
                     (How::Regions(regions), Shape::Single(_, successors)) => {
-                        let regions = &regions[role.index()].0;
-                        let place = match side {
-                            Side::Own => regions.best(successors),
-                            Side::Others => regions.worst(successors),
-                        };
-                        vec![(place, 1)]
+                        let (own, others) = &regions[role.index()];
+                        let regions = if side == Side::Own { own } else { others };
+                        vec![(regions.best(successors), 1)]
                     }
                     (How::Guarantees(all, _), shape) => match side {
                         Side::Own => all[role.index()].own_choice(shape, game.roles(), role),
@@ -365,7 +357,7 @@ impl<S: Clone + Eq + Hash> Table<S> {
             return None;
         }
         let predecessors = Predecessors::of(&graph);
-        let regions = |role| Regions::of(&graph, &predecessors, role, Goal::MIN);
+        let regions = |role| Regions::of(&graph, &predecessors, role, Side::Own, Goal::MIN);
         let regions = vec![regions(one), regions(two)];
         Some(Self { graph, regions })
     }
