@@ -326,6 +326,9 @@ pub struct SolveArgs {
     /// Also find a shortest line, for puzzles
     #[arg(long)]
     pub shortest: bool,
+    /// Search symmetric states apart
+    #[arg(long)]
+    pub no_symmetries: bool,
     /// Write a certificate of the value, for `ludex verify`
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<std::path::PathBuf>,

@@ -119,7 +119,7 @@ impl<G: Playable> PuzzleSearch<G> {
     /// Runs the exact methods. What they find becomes the hint at once.
     fn solve(&mut self, state: &StateOf<G>, role: RoleId, limits: &SearchLimits) {
         let rules = self.rules.as_deref();
-        let problem = Problem { game: &self.game, state: state.clone(), rules };
+        let problem = Problem { game: &self.game, state: state.clone(), rules, folded: None };
         let options = SolveOptions {
             limits: Limits {
                 deadline: limits.deadline.part(EXACT_PART),

@@ -27,7 +27,7 @@
 //!
 //! 1. `solution`: what an answer says.
 //! 2. `progress`: what is known so far, shared by all methods.
-//! 3. `problem`: a game and a state; what kind of game it is.
+//! 3. `folded`: a game folded by symmetries; `problem`: a game and a state; what kind of game it is.
 //! 4. `method`: the list of methods.
 //! 5. `portfolio`: the choice of methods, and the entry point.
 //! 6. `sat`: the interface to SAT solvers.
@@ -36,6 +36,7 @@
 
 mod solution;
 mod progress;
+mod folded;
 mod problem;
 mod method;
 mod portfolio;
@@ -43,6 +44,7 @@ mod sat;
 pub mod puzzle;
 pub mod duel;
 
+pub use folded::Folded;
 pub use method::{METHODS, Method};
 pub use portfolio::{SolveOptions, solve};
 pub use problem::{Kind, Problem};

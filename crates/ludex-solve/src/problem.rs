@@ -4,6 +4,7 @@ use ludex_base::{Goal, RoleId};
 use ludex_circuit::{Circuit, Rules};
 use ludex_game::{Cursor, Game, StateOf};
 
+use crate::folded::Folded;
 use crate::solution::Bounds;
 
 /// A game, and the state of it to solve.
@@ -15,12 +16,14 @@ pub struct Problem<'a, G: Game> {
     /// The rules as a circuit, for methods that prove something about them; `None` for an engine
     /// without a circuit.
     pub rules: Option<&'a dyn Rules<StateOf<G>>>,
+    /// The game folded by symmetries, for methods that use them; `None` if there are none.
+    pub folded: Option<&'a Folded<G>>,
 }
 
 impl<'a, G: Game> Problem<'a, G> {
     /// Returns the problem of the initial state.
     pub fn initial(game: &'a G) -> Self {
-        Self { game, state: game.cursor().state().clone(), rules: None }
+        Self { game, state: game.cursor().state().clone(), rules: None, folded: None }
     }
 
     /// Returns the problem of another state of the game.
@@ -31,6 +34,26 @@ impl<'a, G: Game> Problem<'a, G> {
     /// Returns the problem with the rules as a circuit.
     pub fn with_rules(self, rules: &'a dyn Rules<StateOf<G>>) -> Self {
         Self { rules: Some(rules), ..self }
+    }
+
+    /// Returns the problem with the game folded by symmetries.
+    pub fn with_folded(self, folded: Option<&'a Folded<G>>) -> Self {
+        Self { folded, ..self }
+    }
+
+    /// Returns the problem without symmetries.
+    pub(crate) fn unfolded(&self) -> Self {
+        Self { game: self.game, state: self.state.clone(), rules: self.rules, folded: None }
+    }
+
+    /// Returns the game whose states are to be searched: the folded one if there is one.
+    pub(crate) fn searched(&self) -> &'a G {
+        self.folded.map_or(self.game, Folded::game)
+    }
+
+    /// Returns the state that stands for a state in the searched game.
+    pub(crate) fn canonical(&self, state: &StateOf<G>) -> StateOf<G> {
+        self.folded.map_or_else(|| state.clone(), |folded| folded.canonical(state))
     }
 
     /// Returns what kind of game it is.

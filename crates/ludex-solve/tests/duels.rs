@@ -1,13 +1,18 @@
 //! Known values of games for two roles and more, each with a certificate that the checker accepts
 //! and mutations of it that the checker refutes.
 
-use ludex_base::{Deadline, Goal, Limits, RoleId, Seed, Source};
+use std::sync::Arc;
+
+use ludex_analysis::symmetry::{RoleExchange, find_symmetries};
+use ludex_base::{BitSet, Deadline, Goal, Limits, RoleId, Seed, Source};
 use ludex_game::{Cursor, Game, JointMoves};
 use ludex_machine::Machine;
 use ludex_model::{Data, ModelLimits, compile};
 use ludex_pipeline::{Engine, LoadOptions, load};
 use ludex_solve::duel::Table;
-use ludex_solve::{Bounds, Method, Problem, Progress, Solution, SolveOptions, points, solve};
+use ludex_solve::{
+    Bounds, Folded, Method, Problem, Progress, Solution, SolveOptions, points, solve,
+};
 use ludex_testkit::exact::Exact;
 use ludex_testkit::formula::Formula;
 use ludex_testkit::random_game::{RandomGame, RandomGameConfig};
@@ -34,6 +39,20 @@ fn solved(rules: &str, methods: &[Method]) -> Solution {
     let options =
         SolveOptions { methods: methods.to_vec(), wants_proofs: true, ..SolveOptions::default() };
     solve(&problem, &options, &Progress::new())
+}
+
+/// Returns a game folded by its symmetries.
+fn folded(game: &Machine) -> Folded<Machine> {
+    let never = Deadline::never();
+    let found = find_symmetries(game.circuit(), RoleExchange::Forbidden, None, &never);
+    let folding = Arc::new(found.folding());
+    assert!(!folding.is_trivial(), "the game has symmetries");
+    let game = game.folded_by(folding.clone());
+    Folded::new(game, move |state: &BitSet| {
+        let mut canonical = state.clone();
+        folding.canonical(state, &mut canonical);
+        canonical
+    })
 }
 
 fn certificate(rules: &str, solution: &Solution) -> Certificate {
@@ -160,6 +179,32 @@ fn nim_is_won_by_the_sum_without_carrying() {
         let is_won = heaps.iter().fold(0, |sum, size| sum ^ size) != 0;
         let values = if is_won { [100, 0] } else { [0, 100] };
         check(&nim(heaps), DUELS, &values);
+    }
+}
+
+#[test]
+fn symmetric_states_count_as_one_and_certificates_are_about_all() {
+    let games = [(library("tictactoe"), [50, 50]), (connect_four(4, 3), [50, 50])];
+    for (rules, values) in games {
+        let game = machine(&rules);
+        let folded = folded(&game);
+        let problem = || Problem::initial(&game).with_circuit(game.circuit());
+        for &method in DUELS {
+            let options = SolveOptions {
+                methods: vec![method],
+                wants_proofs: true,
+                ..SolveOptions::default()
+            };
+            let plain = solve(&problem(), &options, &Progress::new());
+            let problem = problem().with_folded(Some(&folded));
+            let solution = solve(&problem, &options, &Progress::new());
+            check_values(&plain, &values);
+            check_values(&solution, &values);
+            assert!(solution.n_nodes < plain.n_nodes * 3 / 4, "{method:?}");
+            let certificate = certificate(&rules, &solution);
+            assert_eq!(judge(&rules, &certificate), Verdict::Accepted, "{method:?}");
+            check_mutations(&rules, &certificate);
+        }
     }
 }
 

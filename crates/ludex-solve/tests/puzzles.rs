@@ -1,12 +1,16 @@
 //! The methods for puzzles against breadth-first search without tricks, on games of the library.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
-use ludex_base::{Goal, MoveId, RoleId, Seed, Source};
+use ludex_analysis::symmetry::{RoleExchange, find_symmetries};
+use ludex_base::{BitSet, Deadline, Goal, MoveId, RoleId, Seed, Source};
 use ludex_game::{Cursor, Game, play_checked};
 use ludex_machine::Machine;
 use ludex_pipeline::{Engine, LoadOptions, load};
-use ludex_solve::{Kind, METHODS, Method, Problem, Progress, Solution, SolveOptions, solve};
+use ludex_solve::{
+    Folded, Kind, METHODS, Method, Problem, Progress, Solution, SolveOptions, solve,
+};
 
 /// Puzzles with at most some thousand states.
 const SMALL: &[&str] =
@@ -97,6 +101,36 @@ fn every_method_agrees_with_the_definition() {
             }
         }
     }
+}
+
+#[test]
+fn lines_through_folded_states_are_played_in_the_game_itself() {
+    let mut n_folded = 0;
+    for name in SMALL {
+        let game = machine(name);
+        let never = Deadline::never();
+        let found = find_symmetries(game.circuit(), RoleExchange::Forbidden, None, &never);
+        let folding = Arc::new(found.folding());
+        if folding.is_trivial() {
+            continue;
+        }
+        let by_folding = folding.clone();
+        let folded = Folded::new(game.folded_by(folding), move |state: &BitSet| {
+            let mut canonical = state.clone();
+            by_folding.canonical(state, &mut canonical);
+            canonical
+        });
+        let problem = Problem::initial(&game).with_circuit(game.circuit());
+        let options = SolveOptions { methods: vec![Method::Breadth], ..SolveOptions::default() };
+        let plain = solve(&problem, &options, &Progress::new());
+        let problem = problem.with_folded(Some(&folded));
+        let solution = solve(&problem, &options, &Progress::new());
+        assert_eq!(solution.bounds, plain.bounds, "{name}");
+        assert_eq!(goal_of(&game, &solution.line), plain.bounds[0].lower, "{name}");
+        assert!(solution.n_states <= plain.n_states, "{name}");
+        n_folded += usize::from(solution.n_states < plain.n_states);
+    }
+    assert!(n_folded >= 2, "{n_folded}");
 }
 
 #[test]

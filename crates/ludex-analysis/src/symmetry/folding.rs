@@ -137,6 +137,11 @@ impl Folding {
 
     /// The image of a state.
     pub fn image(&self, state: &BitSet, element: &FoldingElement, image: &mut BitSet) {
+        if element.elements.iter().all(|&it| it == 0) {
+            // The first element of a factor is the identity.
+            image.copy_from(state);
+            return;
+        }
         image.clear();
         for idx in state.iter() {
             let (factor_idx, local) = self.place_of_fluent[idx];

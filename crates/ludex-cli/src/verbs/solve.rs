@@ -7,12 +7,15 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use ludex_analysis::Layout;
-use ludex_base::{Deadline, Limits, MoveId, StopReason};
+use ludex_base::{BitSet, Deadline, Limits, MoveId, StopReason};
 use ludex_game::{Cursor, Describe, Game, StateOf};
+use ludex_machine::Machine;
 use ludex_pipeline::Engine;
+use ludex_player::Playable as _;
 use ludex_solve::duel::draw as draw_graph;
 use ludex_solve::{
-    Bounds, Evidence, Method, Problem, Progress, Solution, SolveOptions, TOLERANCE, points, solve,
+    Bounds, Evidence, Folded, Method, Problem, Progress, Solution, SolveOptions, TOLERANCE, points,
+    solve,
 };
 use ludex_verify::{Certificate, Claim, Proof, rules_hash};
 use serde::Serialize;
@@ -36,7 +39,11 @@ pub fn run(args: &SolveArgs, common: &Common) -> Result<u8, Failure> {
     let state = args.state.as_deref().map(StateFile::read).transpose()?;
     let report = match &loaded.engine {
         Engine::Machine(game) => {
-            let mut problem = Problem::initial(game).with_circuit(game.circuit());
+            let budget = call.no_later_than(Instant::now() + args.budget.unwrap_or(DEFAULT_BUDGET));
+            let folded =
+                if args.no_symmetries { None } else { folded(game, &budget.part(FOLDING_PART)) };
+            let mut problem =
+                Problem::initial(game).with_circuit(game.circuit()).with_folded(folded.as_ref());
             if let Some(state) = &state {
                 problem = problem.at(state.for_machine(game)?);
             }
@@ -66,6 +73,20 @@ pub fn run(args: &SolveArgs, common: &Common) -> Result<u8, Failure> {
         None => {}
     }
     Ok(code)
+}
+
+/// The part of the time for finding symmetries.
+const FOLDING_PART: f64 = 0.1;
+
+/// Returns a game folded by the symmetries that are found in time; `None` if there are none.
+fn folded(game: &Machine, deadline: &Deadline) -> Option<Folded<Machine>> {
+    let (game, folding) = game.folded(deadline)?;
+    let canonical = move |state: &BitSet| {
+        let mut canonical = state.clone();
+        folding.canonical(state, &mut canonical);
+        canonical
+    };
+    Some(Folded::new(game, canonical))
 }
 
 fn report<G: Game + Describe>(
@@ -200,6 +221,8 @@ struct SolveJson {
     nodes: u64,
     seconds: f64,
     machine: &'static str,
+    /// Whether symmetric states counted as one.
+    folded: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<&'static str>,
     #[serde(skip)]
@@ -233,6 +256,7 @@ impl SolveJson {
             nodes: solution.n_nodes,
             seconds: output::seconds(solution.time),
             machine: loaded.engine_name(),
+            folded: problem.folded.is_some(),
             stopped: solution.stopped.map(StopReason::name),
             proof: proof_text(solution),
         }

@@ -32,6 +32,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::questions::{MAX_DEPTH, Oracle, Questions, choices, with_stack};
 use super::transpositions::{Fingerprint, NO_PLACE, Transpositions};
+use crate::folded::Folded;
 use crate::method::Method;
 use crate::portfolio::SolveOptions;
 use crate::problem::Problem;
@@ -65,7 +66,7 @@ pub(crate) fn search<G: Describe>(
             let table = Arc::new(Transpositions::within(table_bytes));
             Search {
                 open_question: Some(open_question),
-                ..Search::of(problem.game, role, options, table)
+                ..Search::of(problem, role, options, table)
             }
         };
         Some(with_stack(|| questions.ask_all(progress, oracle).err()))
@@ -99,7 +100,7 @@ pub(crate) fn help<G: Game>(
             let mut search = Search {
                 is_helper: true,
                 answer: Arc::clone(&question.answer),
-                ..Search::of(problem.game, question.role, &options, table)
+                ..Search::of(problem, question.role, &options, table)
             };
             let answer = search.force(&problem.state, question.goal);
             progress.count(0, search.n_unreported);
@@ -176,6 +177,9 @@ impl SharedAnswer {
 /// One role's questions, and what their answers have shown.
 struct Search<'a, G: Game> {
     game: &'a G,
+    /// Gives symmetric states one place in the table. The states searched are those of the game
+    /// itself: merits are worth less if a state of the path may be the mirror image of the next.
+    folded: Option<&'a Folded<G>>,
     cursor: G::Cursor,
     role: RoleId,
     deadline: Deadline,
@@ -216,10 +220,17 @@ struct Child<S> {
 }
 
 impl<'a, G: Game> Search<'a, G> {
-    fn of(game: &'a G, role: RoleId, options: &SolveOptions, table: Arc<Transpositions>) -> Self {
+    fn of(
+        problem: &Problem<'a, G>,
+        role: RoleId,
+        options: &SolveOptions,
+        table: Arc<Transpositions>,
+    ) -> Self {
+        let game = problem.game;
         Self {
             cursor: game.cursor(),
             game,
+            folded: problem.folded,
             role,
             deadline: options.limits.deadline.clone(),
             table,
@@ -250,7 +261,7 @@ impl<'a, G: Game> Search<'a, G> {
         if self.cursor.is_terminal() {
             return Ok(self.end() >= goal);
         }
-        let key = Fingerprint::of(state);
+        let key = self.key(state);
         if let Some(answer) = self.known(key, goal) {
             return Ok(answer);
         }
@@ -273,6 +284,14 @@ impl<'a, G: Game> Search<'a, G> {
         let (own, other) = (self.cursor.goal(self.role), self.cursor.goal(rival));
         self.table.sums().note(own, other);
         own
+    }
+
+    /// Returns the key of a state in the table.
+    fn key(&self, state: &StateOf<G>) -> Fingerprint {
+        match self.folded {
+            Some(folded) => Fingerprint::of(&folded.canonical(state)),
+            None => Fingerprint::of(state),
+        }
     }
 
     fn known(&self, key: Fingerprint, goal: Goal) -> Option<bool> {
@@ -328,7 +347,7 @@ impl<'a, G: Game> Search<'a, G> {
             if self.n_moves.is_multiple_of(N_UNCHECKED) {
                 self.check(goal)?;
             }
-            let child_key = Fingerprint::of(self.cursor.state());
+            let child_key = self.key(self.cursor.state());
             let answer = match self.known(child_key, goal) {
                 None if self.cursor.is_terminal() => Some(self.end() >= goal),
                 known => known,
@@ -487,7 +506,7 @@ impl<G: Game> Oracle<StateOf<G>> for Search<'_, G> {
     }
 
     fn best(&self, state: &StateOf<G>) -> Option<usize> {
-        let entry = self.table.find(Fingerprint::of(state))?;
+        let entry = self.table.find(self.key(state))?;
         (entry.best != NO_PLACE).then_some(usize::from(entry.best))
     }
 

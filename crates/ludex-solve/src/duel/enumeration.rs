@@ -7,7 +7,7 @@ use ludex_game::{Cursor, Describe, Game};
 use ludex_verify::{Claim, Proof, Value};
 
 use super::Opposition;
-use super::graph::{Graph, Predecessors, Shape, StateNumber, joint_move};
+use super::graph::{Graph, Predecessors, Shape, StateNumber, joint_move, step_to};
 use super::induction::{Guarantees, Induction};
 use super::picture::{DrawnState, Picture, Region};
 use super::proof::{Side, strategy_lines};
@@ -26,13 +26,28 @@ pub(crate) fn search<G: Describe>(
     progress: &Progress,
 ) -> Option<StopReason> {
     let limits = &options.limits;
-    let mut n_counted = 0;
-    let graph = Graph::explore(problem.game, &problem.state, limits, |n_states| {
-        let n_new = (n_states - n_counted) as u64;
-        progress.count(n_new, n_new);
-        n_counted = n_states;
-        (n_states as u64 > options.max_nodes).then_some(StopReason::Count)
-    });
+    let explore = |problem: &Problem<'_, G>| {
+        let mut n_counted = 0;
+        let start = problem.canonical(&problem.state);
+        Graph::explore(problem.searched(), &start, limits, |graph| {
+            let n_new = (graph.len() - n_counted) as u64;
+            progress.count(n_new, n_new);
+            n_counted = graph.len();
+            let is_too_large = graph.len() as u64 > options.max_nodes;
+            let is_useless = problem.folded.is_some() && graph.has_joint_choices();
+            (is_too_large || is_useless).then_some(StopReason::Count)
+        })
+    };
+    // If every role plays for itself, the first of its best moves counts, and a canonical state may
+    // have another first move.
+    let unfolded = problem.unfolded();
+    let is_folded = Opposition::of(problem) != Opposition::None;
+    let mut problem = if is_folded { problem } else { &unfolded };
+    let mut graph = explore(problem);
+    if problem.folded.is_some() && graph.has_joint_choices() {
+        problem = &unfolded;
+        graph = explore(problem);
+    }
     if graph.stopped.is_some() && graph.len() > MAX_PARTIAL {
         // Open states leave little to find in so large a graph.
         return graph.stopped;
@@ -158,16 +173,18 @@ impl<S: Clone + Eq + Hash> Answer<S> {
         let game = problem.game;
         let bounds = self.bounds(0, game.roles().len());
         let proofs = if wants_proofs { self.proofs(problem, &bounds, limits) } else { None };
-        let line = if self.graph.stopped.is_none() { self.line(game) } else { Vec::new() };
+        let line = if self.graph.stopped.is_none() { self.line(problem) } else { Vec::new() };
         progress.prove(Method::Graph, &bounds, &line, proofs.unwrap_or_default());
     }
 
     /// Returns a play in which every role plays best, if no chance and no mixed choice is needed.
-    fn line<G: Game>(&self, game: &G) -> Vec<Vec<MoveId>>
+    fn line<G: Game>(&self, problem: &Problem<'_, G>) -> Vec<Vec<MoveId>>
     where
         G::Cursor: Cursor<State = S>,
     {
+        let game = problem.game;
         let mut cursor = game.cursor();
+        let mut state = problem.state.clone();
         let (mut number, mut line) = (0, Vec::new());
         while let Shape::Single(chooser, successors) = self.graph.shape(number) {
             let place = match &self.how {
@@ -179,8 +196,11 @@ impl<S: Clone + Eq + Hash> Answer<S> {
                 }
                 _ => return Vec::new(),
             };
-            line.push(joint_move(game, &mut cursor, self.graph.state(number), place));
             number = successors[place];
+            let step = step_to(problem, &self.graph, &mut cursor, &state, number);
+            let (joint, after) = step.expect("a symmetry takes moves to moves");
+            line.push(joint);
+            state = after;
         }
         match self.graph.shape(number) {
             Shape::Terminal(_) => line,
@@ -219,7 +239,7 @@ impl<S: Clone + Eq + Hash> Answer<S> {
                 {
                     continue;
                 }
-                let choose = |_: StateNumber, shape: Shape<'_>| match (&self.how, shape) {
+                let choose = |shape: Shape<'_>| match (&self.how, shape) {
                     (How::Regions(regions), Shape::Single(_, successors)) => {
                         let (own, others) = &regions[role.index()];
                         let regions = if side == Side::Own { own } else { others };
@@ -232,7 +252,7 @@ impl<S: Clone + Eq + Hash> Answer<S> {
                     _ => vec![(0, 1)],
                 };
                 let deadline = &limits.deadline;
-                let evidence = strategy_lines(game, &self.graph, role, side, choose, deadline)?;
+                let evidence = strategy_lines(problem, &self.graph, role, side, choose, deadline)?;
                 let (lower, upper) = match &self.how {
                     How::Guarantees(all, _) => all[role.index()].bounds(0),
                     _ => bounds[role.index()],
@@ -256,8 +276,8 @@ pub fn draw<G: Describe>(
     limits: &Limits,
 ) -> Option<Picture> {
     let game = problem.game;
-    let graph = Graph::explore(game, &problem.state, limits, |n_states| {
-        (n_states > max_states).then_some(StopReason::Count)
+    let graph = Graph::explore(game, &problem.state, limits, |graph| {
+        (graph.len() > max_states).then_some(StopReason::Count)
     });
     if graph.stopped.is_some() {
         return None;

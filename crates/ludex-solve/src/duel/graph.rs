@@ -7,6 +7,8 @@ use ludex_base::{Goal, Limits, MoveId, RoleId, StopReason};
 use ludex_game::{Cursor, Game, JointMoves, StateOf, count_joint_moves};
 use rustc_hash::FxBuildHasher;
 
+use crate::problem::Problem;
+
 /// The number of a state in a graph. The first state has the number 0.
 pub(crate) type StateNumber = u32;
 
@@ -71,12 +73,12 @@ pub(crate) enum Shape<'a> {
 
 impl<S: Clone + Eq + Hash> Graph<S> {
     /// Visits the states in the order of their distance from the first, until a limit is reached, or
-    /// `stop` says so when it is told how many there are: now and then, and at the end.
+    /// `stop` says so when it is shown the graph: now and then, and at the end.
     pub(crate) fn explore<G: Game>(
         game: &G,
         start: &S,
         limits: &Limits,
-        mut stop: impl FnMut(usize) -> Option<StopReason>,
+        mut stop: impl FnMut(&Self) -> Option<StopReason>,
     ) -> Self
     where
         G::Cursor: Cursor<State = S>,
@@ -103,14 +105,14 @@ impl<S: Clone + Eq + Hash> Graph<S> {
         while graph.stopped.is_none() && graph.n_expanded < graph.states.len() {
             if graph.n_expanded.is_multiple_of(N_UNCHECKED) {
                 let stopped = limits.stop_reason(graph.bytes(bytes_of_state));
-                graph.stopped = stop(graph.states.len()).or(stopped);
+                graph.stopped = stop(&graph).or(stopped);
             }
             if graph.stopped.is_none() {
                 graph.stopped = graph.expand(&mut cursor, limits).err();
             }
         }
         if graph.stopped.is_none() {
-            graph.stopped = stop(graph.states.len());
+            graph.stopped = stop(&graph);
         }
         graph
     }
@@ -222,6 +224,11 @@ impl<S: Clone + Eq + Hash> Graph<S> {
         self.numbers.find(key, |&it| self.states[it as usize] == *state).copied()
     }
 
+    /// Returns whether several roles choose in a state that was met.
+    pub(crate) fn has_joint_choices(&self) -> bool {
+        !self.sizes.is_empty()
+    }
+
     /// Returns how many states were met.
     pub(crate) fn len(&self) -> usize {
         self.states.len()
@@ -322,6 +329,27 @@ impl Predecessors {
         }
         order
     }
+}
+
+/// Returns the first joint move of a state that leads to the state with a number, or to one that it
+/// stands for, and where that move leads.
+pub(crate) fn step_to<G: Game>(
+    problem: &Problem<'_, G>,
+    graph: &Graph<StateOf<G>>,
+    cursor: &mut G::Cursor,
+    state: &StateOf<G>,
+    target: StateNumber,
+) -> Option<(Vec<MoveId>, StateOf<G>)> {
+    cursor.set_state(state);
+    let mut joints = JointMoves::of(cursor, problem.game.roles().len());
+    while let Some(joint) = joints.next_joint() {
+        cursor.set_state(state);
+        cursor.play(joint);
+        if graph.find(&problem.canonical(cursor.state())) == Some(target) {
+            return Some((joint.to_vec(), cursor.state().clone()));
+        }
+    }
+    None
 }
 
 /// Returns the moves of the roles for a joint move of a state, by its place among the successors.

@@ -1,13 +1,14 @@
 //! Strategies as lines of certificates: only the states that they reach.
 
-use std::hash::Hash;
-
 use ludex_base::{Deadline, RoleId};
-use ludex_game::{Cursor, Describe, Game, StateOf};
+use ludex_game::{Cursor, Describe, Game, JointMoves, StateOf};
 use ludex_verify::{choice_line, state_key};
+use rustc_hash::FxHashSet;
 
-use super::graph::{Graph, Shape, StateNumber};
+use super::graph::{Graph, Shape, step_to};
 use super::induction::{Matrix, Mixed};
+use super::questions::choices;
+use crate::problem::Problem;
 
 /// Strategies with more lines are not written.
 const MAX_LINES: usize = 5_000_000;
@@ -31,47 +32,59 @@ pub(crate) fn followers<G: Game>(game: &G, role: RoleId, side: Side) -> Vec<Role
 /// Lists what the followers play in every state that their strategy reaches; `None` if that is too
 /// much, or the deadline is reached.
 ///
-/// `choose` gives the places of their joint moves, with weights.
+/// The states are those of the game itself; the graph may be that of the folded game, if several
+/// roles never choose at the same time. `choose` gives the places of the followers' joint moves, with
+/// weights.
 pub(crate) fn strategy_lines<G: Describe>(
-    game: &G,
+    problem: &Problem<'_, G>,
     graph: &Graph<StateOf<G>>,
     role: RoleId,
     side: Side,
-    choose: impl Fn(StateNumber, Shape<'_>) -> Mixed,
+    choose: impl Fn(Shape<'_>) -> Mixed,
     deadline: &Deadline,
-) -> Option<Vec<String>>
-where
-    StateOf<G>: Clone + Eq + Hash,
-{
+) -> Option<Vec<String>> {
+    let game = problem.game;
     let followers = followers(game, role, side);
     let mut cursor = game.cursor();
     let mut lines = Vec::new();
-    let mut is_seen = vec![false; graph.len()];
-    is_seen[0] = true;
-    let mut open = vec![0];
-    while let Some(number) = open.pop() {
+    let mut seen = FxHashSet::from_iter([problem.state.clone()]);
+    let mut open = vec![problem.state.clone()];
+    while let Some(state) = open.pop() {
         if lines.len() > MAX_LINES || deadline.reached() {
             return None;
         }
+        let number = graph.find(&problem.canonical(&state))?;
         let shape = graph.shape(number);
-        let mut lines_at =
-            |mixed: &Mixed| lines_of(game, &mut cursor, graph.state(number), &followers, mixed);
-        let next: Vec<StateNumber> = match shape {
+        cursor.set_state(&state);
+        let next: Vec<StateOf<G>> = match shape {
             Shape::Open => return None,
             Shape::Terminal(_) => continue,
-            Shape::Single(chooser, successors) => {
-                if successors.len() > 1 && followers.contains(&chooser) {
-                    let mixed = choose(number, shape);
-                    lines.extend(lines_at(&mixed));
-                    mixed.iter().map(|&(place, _)| successors[place]).collect()
+            Shape::Single(_, successors) => {
+                // In a canonical state moves that are like others are left out.
+                let (chooser, moves, _) = choices(game, &mut cursor).ok()?;
+                if moves.len() > 1 && followers.contains(&chooser) {
+                    let place = if successors.len() > 1 { choose(shape)[0].0 } else { 0 };
+                    let (joint, after) =
+                        step_to(problem, graph, &mut cursor, &state, successors[place])?;
+                    let text = |role: &RoleId| game.move_text(joint[role.index()]);
+                    let texts: Vec<String> = followers.iter().map(text).collect();
+                    lines.push(choice_line(&state_key(&game.state_texts(&state)), 1, &texts));
+                    vec![after]
                 } else {
-                    successors.to_vec()
+                    let mut joints = JointMoves::of(&mut cursor, game.roles().len());
+                    let mut after = Vec::new();
+                    while let Some(joint) = joints.next_joint() {
+                        cursor.set_state(&state);
+                        cursor.play(joint);
+                        after.push(cursor.state().clone());
+                    }
+                    after
                 }
             }
             Shape::Joint(sizes, successors) => {
-                let mixed = choose(number, shape);
+                let mixed = choose(shape);
                 if followers.iter().any(|role| sizes[role.index()] > 1) {
-                    lines.extend(lines_at(&mixed));
+                    lines.extend(lines_of(game, &mut cursor, &state, &followers, &mixed));
                 }
                 let matrix = Matrix::of(sizes, game.roles(), role);
                 let place = |idx: usize| match side {
@@ -79,12 +92,13 @@ where
                     Side::Others => matrix.places[idx].1,
                 };
                 let is_chosen = |idx: &usize| mixed.iter().any(|&(it, _)| it == place(*idx));
-                (0..successors.len()).filter(is_chosen).map(|idx| successors[idx]).collect()
+                let chosen = (0..successors.len()).filter(is_chosen);
+                chosen.map(|idx| graph.state(successors[idx]).clone()).collect()
             }
         };
-        for successor in next {
-            if !std::mem::replace(&mut is_seen[successor as usize], true) {
-                open.push(successor);
+        for state in next {
+            if seen.insert(state.clone()) {
+                open.push(state);
             }
         }
     }

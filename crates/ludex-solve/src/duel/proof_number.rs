@@ -24,6 +24,7 @@ use rustc_hash::FxHashMap;
 use super::buckets::Buckets;
 use super::questions::{MAX_DEPTH, Oracle, Questions, choices, with_stack};
 use super::transpositions::{Fingerprint, Sums};
+use crate::folded::Folded;
 use crate::method::Method;
 use crate::portfolio::SolveOptions;
 use crate::problem::Problem;
@@ -47,7 +48,7 @@ pub(crate) fn search<G: Describe>(
     let Some(questions) = Questions::of(Method::ProofNumber, problem, options) else {
         return Some(StopReason::Count);
     };
-    let oracle = |role| Search::of(problem.game, role, options);
+    let oracle = |role| Search::of(problem, role, options);
     with_stack(|| questions.ask_all(progress, oracle).err()).unwrap_or(Some(StopReason::Memory))
 }
 
@@ -139,7 +140,9 @@ const NO_PLACE: u16 = u16::MAX;
 
 /// The questions about one role and what their answers have shown.
 struct Search<'a, G: Game> {
+    /// The game to search.
     game: &'a G,
+    folded: Option<&'a Folded<G>>,
     cursor: G::Cursor,
     role: RoleId,
     deadline: Deadline,
@@ -157,11 +160,13 @@ struct Search<'a, G: Game> {
 }
 
 impl<'a, G: Game> Search<'a, G> {
-    fn of(game: &'a G, role: RoleId, options: &SolveOptions) -> Self {
+    fn of(problem: &Problem<'a, G>, role: RoleId, options: &SolveOptions) -> Self {
+        let game = problem.searched();
         let table_bytes = (options.limits.max_bytes / 2).min(MAX_TABLE_BYTES);
         Self {
             cursor: game.cursor(),
             game,
+            folded: problem.folded,
             role,
             deadline: options.limits.deadline.clone(),
             table: Buckets::within(table_bytes),
@@ -310,6 +315,8 @@ impl<'a, G: Game> Search<'a, G> {
 
 impl<G: Game> Oracle<StateOf<G>> for Search<'_, G> {
     fn ask(&mut self, state: &StateOf<G>, goal: Goal) -> Result<Option<bool>, StopReason> {
+        let canonical = self.folded.map(|folded| folded.canonical(state));
+        let state = canonical.as_ref().unwrap_or(state);
         self.path.clear();
         if self.goal != Some(goal) {
             self.table = Buckets::within(self.table_bytes);
@@ -338,6 +345,10 @@ impl<G: Game> Oracle<StateOf<G>> for Search<'_, G> {
     }
 
     fn best(&self, state: &StateOf<G>) -> Option<usize> {
+        if self.folded.is_some() {
+            // The places of moves in a canonical state are others.
+            return None;
+        }
         let entry = self.table.find(Fingerprint::of(state))?;
         (entry.best != NO_PLACE).then_some(usize::from(entry.best))
     }

@@ -4,7 +4,7 @@
 //! allowed (see [`states`](super::states)); if that leaves a doubt in the end, the search is
 //! repeated without it.
 
-use ludex_base::{Goal, StopReason};
+use ludex_base::{Goal, MoveId, StopReason};
 use ludex_game::{Cursor, Game, StateOf};
 
 use super::puzzle_role;
@@ -46,8 +46,8 @@ fn visit<'a, G: Game>(
     progress: &Progress,
 ) -> Result<bool, StopReason> {
     let role = puzzle_role();
-    let mut cursor = problem.game.cursor();
-    let mut states = States::new(&problem.state, folding);
+    let mut cursor = problem.searched().cursor();
+    let mut states = States::new(&problem.canonical(&problem.state), folding);
     let mut best: Option<Goal> = None;
     let mut next = 0;
     let mut n_counted = (0, 0);
@@ -71,7 +71,7 @@ fn visit<'a, G: Game>(
             let goal = cursor.goal(role);
             if best.is_none_or(|best| goal > best) {
                 best = Some(goal);
-                progress.reached(Method::Breadth, role, goal, &states.line_to(next));
+                progress.reached(Method::Breadth, role, goal, &line_to(problem, &states, next));
             }
         } else {
             let state = state.clone();
@@ -103,6 +103,33 @@ fn visit<'a, G: Game>(
         progress.refuted_above(Method::Breadth, role, largest, Evidence::Enumeration);
     }
     Ok(is_proved)
+}
+
+/// Returns the joint moves that lead to a state, or to one that it stands for.
+fn line_to<G: Game>(
+    problem: &Problem<'_, G>,
+    states: &States<'_, StateOf<G>>,
+    idx: usize,
+) -> Vec<Vec<MoveId>> {
+    if problem.folded.is_none() {
+        return states.line_to(idx);
+    }
+    let mut cursor = problem.game.cursor();
+    let mut state = problem.state.clone();
+    let mut line = Vec::new();
+    for target in states.path_to(idx) {
+        cursor.set_state(&state);
+        let moves = cursor.legal_moves(puzzle_role()).to_vec();
+        let leads_on = |played: &MoveId| {
+            cursor.set_state(&state);
+            cursor.play(&[*played]);
+            problem.canonical(cursor.state()) == *target
+        };
+        let played = moves.into_iter().find(leads_on).expect("a symmetry takes moves to moves");
+        state = cursor.state().clone();
+        line.push(vec![played]);
+    }
+    line
 }
 
 #[cfg(test)]

@@ -121,6 +121,17 @@ impl<'a, S: Clone + Eq + Hash> States<'a, S> {
         line
     }
 
+    /// Returns the states on the way to a state, from the second on.
+    pub fn path_to(&self, mut idx: usize) -> Vec<&S> {
+        let mut path = Vec::new();
+        while idx != 0 {
+            path.push(&self.list[idx]);
+            idx = self.came_from[idx].0 as usize;
+        }
+        path.reverse();
+        path
+    }
+
     /// Returns about how many bytes it takes, with vectors that may be half empty.
     pub fn n_bytes(&self) -> u64 {
         2 * (self.list.len() * self.bytes_per_state) as u64
