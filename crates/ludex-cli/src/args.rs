@@ -138,6 +138,20 @@ pub enum Verb {
         #[command(flatten)]
         engine: EngineArgs,
     },
+    /// Draw a state of a game as an SVG image, from the rules alone
+    #[command(after_help = DRAW_EXAMPLES)]
+    Draw {
+        /// The rulesheet.
+        #[command(flatten)]
+        rules: Rules,
+        /// Draw this state: a file of fluents that are true in a state of the game [default: the
+        /// initial state]
+        #[arg(long, value_name = "FILE")]
+        state: Option<std::path::PathBuf>,
+        /// Write the image to a file [default: standard output, unless --json]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<std::path::PathBuf>,
+    },
     /// Play matches between players
     ///
     /// Name one player per role, or two players: one against all others. Seats rotate. `--threads`
@@ -290,6 +304,10 @@ const SOLVE_EXAMPLES: &str = "Examples:
 const SYMMETRIES_EXAMPLES: &str = "Examples:
   ludex symmetries tictactoe
   ludex symmetries connectfour --cycles --json";
+
+const DRAW_EXAMPLES: &str = "Examples:
+  ludex draw hex -o hex.svg
+  ludex draw chess --state opening.txt -o opening.svg";
 
 const PLAYER_EXAMPLES: &str = "Examples:
   ludex player

@@ -73,6 +73,9 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
             let options = verbs::play::PlayOptions { role, player, move_time, engine };
             verbs::play::run(&rules.rules, &options, common)
         }
+        Verb::Draw { rules, state, output } => {
+            verbs::draw::run(&rules.rules, state.as_deref(), output.as_deref(), common)
+        }
         Verb::Match(args) => verbs::matches::run(&args, common),
         Verb::Player(args) => verbs::player::run(&args, common),
         Verb::Referee(args) => verbs::referee::run(&args, common),

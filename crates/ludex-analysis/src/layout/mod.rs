@@ -35,6 +35,32 @@ pub struct Layout {
     boards: Vec<Board>,
 }
 
+/// What each constant of the fluents of one function means on a board.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FluentShape {
+    /// The function of the fluents.
+    pub name: String,
+    /// The number of the board in its layout.
+    pub board: usize,
+    /// The meaning of each constant, in order of writing.
+    pub leaves: Vec<LeafMeaning>,
+}
+
+/// What a constant of a fluent means on a board.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LeafMeaning {
+    /// The column.
+    Column,
+    /// The row.
+    Row,
+    /// Both coordinates: the column and the row of each constant.
+    Cell(BTreeMap<String, (String, String)>),
+    /// The grid of a board with several, or a part of its name.
+    Selector,
+    /// The piece, or a part of its name.
+    Piece,
+}
+
 /// One family of fluents, or several that only mark cells of the same grid.
 #[derive(Clone, Debug)]
 struct Board {
@@ -92,6 +118,14 @@ impl Layout {
         Self { boards: merged }
     }
 
+    /// Returns what the constants of the fluents on boards mean, for each family of fluents.
+    pub fn shapes(&self) -> Vec<FluentShape> {
+        let shapes = self.boards.iter().enumerate().flat_map(|(board_idx, board)| {
+            board.families.iter().map(move |family| family.shape(board_idx))
+        });
+        shapes.collect()
+    }
+
     /// Lays out the state with these fluents.
     pub fn picture(&self, fluents: &[String]) -> Picture {
         let mut others = Vec::new();
@@ -110,7 +144,7 @@ impl Layout {
         for (board_idx, board) in self.boards.iter().enumerate() {
             let n_needed = if board.is_plain() { 2 } else { 1 };
             if Some(board_idx) == most || placed[board_idx].len() >= n_needed {
-                boards.push(board.picture(&occupied[board_idx]));
+                boards.push(board.picture(board_idx, &occupied[board_idx]));
             } else {
                 others.append(&mut placed[board_idx]);
             }
@@ -149,6 +183,24 @@ impl Layout {
 }
 
 impl Family {
+    /// Returns the meaning of each leaf as written.
+    fn shape(&self, board: usize) -> FluentShape {
+        // Leaves before this one, where a leaf that is two coordinates counts twice.
+        let mut split_idx = 0;
+        let mut leaves = Vec::new();
+        for cell_names in &self.cell_names {
+            leaves.push(match cell_names {
+                Some(names) if split_idx == self.column => LeafMeaning::Cell(names.clone()),
+                None if split_idx == self.column => LeafMeaning::Column,
+                None if split_idx == self.row => LeafMeaning::Row,
+                None if self.selectors.contains(&split_idx) => LeafMeaning::Selector,
+                _ => LeafMeaning::Piece,
+            });
+            split_idx += if cell_names.is_some() { 2 } else { 1 };
+        }
+        FluentShape { name: self.name.clone(), board, leaves }
+    }
+
     /// Replaces each leaf that is two coordinates at once by the two; returns `None` if a leaf is
     /// not a cell of the grid.
     fn split<'a>(&'a self, leaves: &[&'a str]) -> Option<Vec<&'a str>> {
@@ -221,7 +273,7 @@ impl Board {
         Some(Occupant { names, label })
     }
 
-    fn picture(&self, occupied: &Occupied) -> BoardPicture {
+    fn picture(&self, index: usize, occupied: &Occupied) -> BoardPicture {
         let nothing = BTreeMap::new();
         let grid = |selector: Vec<String>| {
             let occupied = occupied.get(&selector).unwrap_or(&nothing);
@@ -230,6 +282,7 @@ impl Board {
             Grid { selector, cells: (0..self.rows.len()).map(row).collect() }
         };
         BoardPicture {
+            index,
             name: self.name(),
             columns: self.columns.clone(),
             rows: self.rows.clone(),
@@ -476,8 +529,9 @@ fn initial(name: &str) -> String {
     name.chars().take(1).collect()
 }
 
-/// Returns the function of a fluent and its leaves; `None` for a constant.
-fn leaves_of(fluent: &str) -> Option<(&str, Vec<&str>)> {
+/// Returns the function of a fluent or move and its leaves, the constants in order of writing;
+/// `None` for a constant.
+pub fn leaves_of(fluent: &str) -> Option<(&str, Vec<&str>)> {
     let mut function = None;
     let mut leaves = Vec::new();
     // The name of a function follows its parenthesis and is not a leaf.
@@ -524,7 +578,7 @@ mod tests {
             &["(cell 1 2 white king)", "(cell 3 1 black pawn)", "(control white)"],
         );
         assert_eq!(others, ["(control white)"]);
-        let [BoardPicture { name, columns, rows, grids, legend }] = &boards[..] else {
+        let [BoardPicture { name, columns, rows, grids, legend, .. }] = &boards[..] else {
             panic!("{boards:?}")
         };
         assert_eq!((name.as_str(), columns.len(), rows.len()), ("cell", 3, 3));
@@ -545,6 +599,22 @@ mod tests {
         );
         let cells = &boards[0].grids[0].cells;
         assert_eq!((&cells[0][1], &cells[1][1]), (&Cell::Empty, &Cell::Outside));
+    }
+
+    #[test]
+    fn shapes_say_what_each_constant_means() {
+        let rules = "(side left) (side right) (n 1) (n 2) (mark x) (mark o)
+            (<= (next (cell ?s ?x ?y ?m)) (side ?s) (n ?x) (n ?y) (mark ?m))
+            (<= (next (on ?c ?m)) (true (on ?c ?m))) (init (on a1 x)) (init (on a2 x))
+            (init (on b1 x)) (init (on b2 o))";
+        let (sheet, _) = ludex_gdl::parse(&Source::new("test", rules));
+        let shapes = Layout::of(&ludex_gdl::lower(&sheet).0).shapes();
+        use LeafMeaning::{Column, Piece, Row, Selector};
+        let cell = shapes.iter().find(|shape| shape.name == "cell").expect("a board");
+        assert_eq!(cell.leaves, [Selector, Column, Row, Piece]);
+        let on = shapes.iter().find(|shape| shape.name == "on").expect("a board");
+        let [LeafMeaning::Cell(names), Piece] = &on.leaves[..] else { panic!("{on:?}") };
+        assert_eq!(names["b1"], ("b".into(), "1".into()));
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub struct Picture {
 /// One board: a grid, or several of the same size.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BoardPicture {
+    /// The number of the board in its layout.
+    pub index: usize,
     /// The names of the board's fluents.
     pub name: String,
     /// Labels of the columns, from left to right.
