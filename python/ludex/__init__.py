@@ -29,6 +29,7 @@ from ._ludex import (
     games,
     players,
     solve,
+    solve_model,
 )
 from .matches import Player, Series, play_series
 from .vector import Step, VectorEnv
@@ -53,6 +54,7 @@ __all__ = [
     "play_series",
     "players",
     "solve",
+    "solve_model",
 ]
 
 

@@ -28,7 +28,7 @@ class Env(gymnasium.Env[NDArray[np.int8], np.int64]):
     `iterations` a move), or a function from a state and a role to a move.
     """
 
-    metadata = {"render_modes": ["ansi"], "render_fps": 4}
+    metadata = {"render_modes": ["ansi", "svg"], "render_fps": 4}
 
     def __init__(
         self,
@@ -89,6 +89,8 @@ class Env(gymnasium.Env[NDArray[np.int8], np.int64]):
         return self._observation(), reward, is_over, is_too_long, self._info()
 
     def render(self) -> str | None:
+        if self.render_mode == "svg":
+            return self.state.svg()
         return str(self.state) if self.render_mode == "ansi" else None
 
     def action_masks(self) -> NDArray[np.bool_]:

@@ -93,7 +93,7 @@ class AgentEnv(AECEnv):  # type: ignore[misc]
     the game with the reward -1 for the agent and 0 for the others.
     """
 
-    metadata = {"render_modes": ["ansi"], "name": "ludex", "is_parallelizable": False, "render_fps": 4}
+    metadata = {"render_modes": ["ansi", "svg"], "name": "ludex", "is_parallelizable": False, "render_fps": 4}
 
     def __init__(
         self,
@@ -169,6 +169,8 @@ class AgentEnv(AECEnv):  # type: ignore[misc]
         self.agent_selection = self.agents[0]
 
     def render(self) -> str | None:
+        if self.render_mode == "svg":
+            return self.table.state.svg()
         return str(self.table.state) if self.render_mode == "ansi" else None
 
     def close(self) -> None:
@@ -181,7 +183,7 @@ class SimultaneousEnv(ParallelEnv):  # type: ignore[misc]
     An illegal action ends the game with the reward -1 for its agent.
     """
 
-    metadata = {"render_modes": ["ansi"], "name": "ludex", "render_fps": 4}
+    metadata = {"render_modes": ["ansi", "svg"], "name": "ludex", "render_fps": 4}
 
     def __init__(
         self,
@@ -247,6 +249,8 @@ class SimultaneousEnv(ParallelEnv):  # type: ignore[misc]
         return {agent: {"action_mask": self.table.mask(agent)} for agent in self.agents}
 
     def render(self) -> str | None:
+        if self.render_mode == "svg":
+            return self.table.state.svg()
         return str(self.table.state) if self.render_mode == "ansi" else None
 
     def close(self) -> None:

@@ -125,3 +125,8 @@ def test_threads_share_a_game():
     for thread in threads:
         thread.join()
     assert not faults
+
+
+def test_states_are_drawn():
+    drawing = ludex.Game("connectfour").initial_state()._repr_svg_()
+    assert drawing.startswith("<svg") and drawing.rstrip().endswith("</svg>")

@@ -525,9 +525,9 @@ mod tests {
         }
         let before = rows;
         transpose(&mut rows);
-        for row in 0..64 {
-            for column in 0..64 {
-                assert_eq!(before[row] >> column & 1, rows[column] >> row & 1);
+        for (row, bits) in before.iter().enumerate() {
+            for (column, turned) in rows.iter().enumerate() {
+                assert_eq!(bits >> column & 1, turned >> row & 1);
             }
         }
     }

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use ludex_base::{
     BitSet, Deadline, FluentId, Limits, MoveId, PerceptId, RoleId, Seed, Severity, Source,
 };
+use ludex_board::{Table, svg};
 use ludex_game::{
     Cursor, Describe, Game as _, Observe, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts,
     StateOf, perft,
@@ -100,6 +101,9 @@ pub fn check(py: Python<'_>, rules: &str, time: f64) -> PyResult<Vec<Diagnostic>
     Ok(report.diagnostics.iter().map(|it| Diagnostic::new(&source, it)).collect())
 }
 
+/// What pickles an object: a function, and its arguments.
+type Pickled<A> = (Py<PyAny>, A);
+
 /// Reads a number of seconds.
 pub fn seconds(time: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(time)
@@ -173,6 +177,8 @@ pub struct Core {
     /// The start of each role's moves, and the end of the last; empty for the reasoner.
     pub move_starts: Vec<usize>,
     percept_starts: Vec<usize>,
+    /// What the rules say about boards; made with the first drawing.
+    table: OnceLock<Table>,
 }
 
 impl Core {
@@ -186,10 +192,10 @@ impl Core {
         }
         let number: usize =
             role.extract().map_err(|_| PyTypeError::new_err("a role is its name or its number"))?;
-        match number < self.role_names.len() {
-            true => Ok(RoleId::new(number)),
-            false => Err(PyValueError::new_err(format!("there is no role {number}; {}", known()))),
+        if number >= self.role_names.len() {
+            return Err(PyValueError::new_err(format!("there is no role {number}; {}", known())));
         }
+        Ok(RoleId::new(number))
     }
 
     /// Returns the machine.
@@ -276,7 +282,8 @@ impl Game {
             Engine::Machine(game) => game.roles().iter().map(|it| it.name.clone()).collect(),
             Engine::Reasoner(game) => game.roles().iter().map(|it| it.name.clone()).collect(),
         };
-        let core = Core { loaded, pools, role_names, move_starts, percept_starts };
+        let table = OnceLock::new();
+        let core = Core { loaded, pools, role_names, move_starts, percept_starts, table };
         Ok(Self { core: Arc::new(core) })
     }
 
@@ -389,10 +396,10 @@ impl Game {
         let counts = interruptible(py, &stop, || {
             with_pool!(self.core, |pool| perft(&pool.game, depth, &deadline))
         })?;
-        match counts.nodes.len() < depth && deadline.reached() {
-            true => Err(LimitError::new_err(format!("depth {depth} takes more than {time} s"))),
-            false => Ok(counts.nodes),
+        if counts.nodes.len() < depth && deadline.reached() {
+            return Err(LimitError::new_err(format!("depth {depth} takes more than {time} s")));
         }
+        Ok(counts.nodes)
     }
 
     /// Returns the same game with names that say nothing, and the new name of each old one.
@@ -421,7 +428,7 @@ impl Game {
         slf
     }
 
-    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String, String))> {
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<Pickled<(String, String)>> {
         let make = PyModule::import(py, "ludex")?.getattr("_load")?.unbind();
         Ok((make, (self.name().to_owned(), self.rules().to_owned())))
     }
@@ -620,6 +627,17 @@ impl State {
         Ok(report)
     }
 
+    /// Returns a drawing of the state as SVG.
+    fn svg(&self) -> String {
+        let Core { loaded, role_names, table, .. } = &*self.game;
+        let table = table.get_or_init(|| Table::of(&loaded.program, role_names));
+        svg::render(&table.scene(&self.fluents()))
+    }
+
+    fn _repr_svg_(&self) -> String {
+        self.svg()
+    }
+
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<State>().is_ok_and(|other| {
             let other = other.get();
@@ -652,7 +670,7 @@ impl State {
         slf
     }
 
-    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (Game, Vec<String>))> {
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<Pickled<(Game, Vec<String>)>> {
         let make = PyModule::import(py, "ludex")?.getattr("_restore")?.unbind();
         Ok((make, (self.game(), self.fluents())))
     }
@@ -763,10 +781,10 @@ impl State {
             G::Cursor: Observe,
         {
             cursor.play(joint);
-            match game.has_percepts() {
-                true => game.role_ids().map(|role| cursor.percepts(role).to_vec()).collect(),
-                false => Vec::new(),
+            if !game.has_percepts() {
+                return Vec::new();
             }
+            game.role_ids().map(|role| cursor.percepts(role).to_vec()).collect()
         }
         let (place, seen) = match (&self.game.pools, &self.place) {
             (Pools::Machine(pool), Place::Machine(place)) => pool.with(place, |game, cursor| {

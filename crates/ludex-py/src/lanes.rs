@@ -286,6 +286,7 @@ impl Lanes {
 
 /// # Safety
 /// Nothing else writes the array while the result is used.
+#[expect(clippy::mut_from_ref, reason = "an array of NumPy is behind a shared handle")]
 unsafe fn slice<'a, T: numpy::Element, D: numpy::ndarray::Dimension>(
     array: &'a Bound<'_, numpy::PyArray<T, D>>,
 ) -> &'a mut [T] {

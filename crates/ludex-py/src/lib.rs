@@ -11,6 +11,7 @@
 //! 3. `lanes`: many games side by side.
 //! 4. `matches`: players, single moves and matches.
 //! 5. `exact`: solving.
+//! 6. `models`: constraint models.
 
 use pyo3::prelude::*;
 
@@ -19,6 +20,7 @@ mod game;
 mod lanes;
 mod matches;
 mod exact;
+mod models;
 
 /// The compiled part of the package `ludex`.
 #[pymodule]
@@ -40,5 +42,6 @@ fn _ludex(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(matches::play_match, module)?)?;
     module.add_function(wrap_pyfunction!(matches::tally, module)?)?;
     module.add_function(wrap_pyfunction!(exact::solve, module)?)?;
+    module.add_function(wrap_pyfunction!(models::solve_model, module)?)?;
     Ok(())
 }
