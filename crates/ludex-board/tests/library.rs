@@ -92,6 +92,8 @@ fn moves_name_cells_columns_and_pairs_of_cells() {
     let breakthrough = Start::of_game("breakthrough");
     let first = names(&breakthrough, &breakthrough.moves[0]);
     assert!(first.len() == 2 && first.iter().all(|cells| cells.len() == 1), "{first:?}");
+    let chess = Start::of_game("chess");
+    assert_eq!(names(&chess, "(move e2 e4)"), [["e2"], ["e4"]]);
     let connectfour = Start::of_game("connectfour");
     let column = names(&connectfour, &connectfour.moves[0]);
     assert!(column.len() == 1 && column[0].len() == 6, "{column:?}");
