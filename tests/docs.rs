@@ -42,10 +42,14 @@ fn the_reference_of_the_language_is_complete() {
     }
 }
 
-/// Every option named in the guides to the protocol exists.
+/// Every option named in the guides to the protocol and to the page exists.
 #[test]
-fn the_guides_to_the_protocol_name_existing_options() {
-    for (document, verb) in [("docs/competitors.md", "player"), ("docs/organisers.md", "referee")] {
+fn the_guides_name_existing_options() {
+    for (document, verb, n_options) in [
+        ("docs/competitors.md", "player", 7),
+        ("docs/organisers.md", "referee", 7),
+        ("docs/page.md", "serve", 4),
+    ] {
         let help = run(&format!("{verb} --help"));
         let text = read(document);
         let rows = text.lines().filter(|line| line.starts_with("| `--"));
@@ -54,7 +58,7 @@ fn the_guides_to_the_protocol_name_existing_options() {
             .filter(|word| word.starts_with("--"))
             .filter_map(|word| word.split(' ').next())
             .collect();
-        assert!(options.len() > 6, "{document}: {options:?}");
+        assert!(options.len() >= n_options, "{document}: {options:?}");
         for option in options {
             assert!(help.contains(option), "{document}: {verb} has no option {option}");
         }
@@ -125,6 +129,7 @@ fn links_lead_somewhere() {
         "docs/certificates.md",
         "docs/competitors.md",
         "docs/organisers.md",
+        "docs/page.md",
         "docs/decisions/README.md",
         "benches/runs/README.md",
     ] {

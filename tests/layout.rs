@@ -86,7 +86,7 @@ fn lines_of_rust(folder: &Path) -> usize {
 }
 
 /// Rows of the table whose crates are still being written.
-const PLANNED: &[&str] = &["ludex-tournament", "ludex-web"];
+const PLANNED: &[&str] = &["ludex-tournament"];
 
 fn architecture() -> String {
     fs::read_to_string(workspace().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md is there")

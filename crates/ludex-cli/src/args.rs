@@ -152,6 +152,9 @@ pub enum Verb {
         #[arg(short, long, value_name = "FILE")]
         output: Option<std::path::PathBuf>,
     },
+    /// Serve a page to play, watch, study and write games in a browser
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(ServeArgs),
     /// Play matches between players
     ///
     /// Name one player per role, or two players: one against all others. Seats rotate. `--threads`
@@ -288,6 +291,7 @@ impl Verb {
             Verb::Match(_)
                 | Verb::Player(_)
                 | Verb::Referee(_)
+                | Verb::Serve(_)
                 | Verb::Qcsp { job: QcspJob::Play(_) }
         )
     }
@@ -309,6 +313,11 @@ const DRAW_EXAMPLES: &str = "Examples:
   ludex draw hex -o hex.svg
   ludex draw chess --state opening.txt -o opening.svg";
 
+const SERVE_EXAMPLES: &str = "Examples:
+  ludex serve
+  ludex serve --port 8080 --no-open --database matches.db
+  ludex serve --listen 0.0.0.0";
+
 const PLAYER_EXAMPLES: &str = "Examples:
   ludex player
   ludex player --listen 0.0.0.0 --port 9147 --name Ludex --log-dir matches";
@@ -324,6 +333,24 @@ pub struct Rules {
     /// The rulesheet: a path, the name of a built-in game, or `-` for standard input
     #[arg(value_name = "RULES")]
     pub rules: String,
+}
+
+/// The options of `serve`.
+#[derive(Clone, Debug, Args)]
+pub struct ServeArgs {
+    /// Listen at this port; 0 takes any free one
+    #[arg(long, value_name = "PORT", default_value_t = 8017)]
+    pub port: u16,
+    /// Listen at this address; any other than the default needs a token, which is part of the
+    /// printed link
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub listen: String,
+    /// Do not open a browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// Keep matches in this file [default: ludex/ludex.db in the data folder of the user]
+    #[arg(long, value_name = "FILE")]
+    pub database: Option<std::path::PathBuf>,
 }
 
 /// The options of `solve`.

@@ -76,6 +76,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Verb::Draw { rules, state, output } => {
             verbs::draw::run(&rules.rules, state.as_deref(), output.as_deref(), common)
         }
+        Verb::Serve(args) => verbs::serve::run(&args, common),
         Verb::Match(args) => verbs::matches::run(&args, common),
         Verb::Player(args) => verbs::player::run(&args, common),
         Verb::Referee(args) => verbs::referee::run(&args, common),

@@ -16,6 +16,7 @@ pub mod print;
 pub mod qcsp;
 pub mod referee;
 pub mod scsp;
+pub mod serve;
 pub mod solve;
 pub mod symmetries;
 pub mod trace;

@@ -1,0 +1,597 @@
+//! One match, on a thread of its own.
+//!
+//! People choose first and players search afterwards, so nobody's move can depend on another's of
+//! the same step. When every role has a move, the step goes to the database, then onto the board,
+//! and then to everyone who watches.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ludex_base::{MoveId, PerceptId, Rng, RoleId, Seed};
+use ludex_board::{Table, svg};
+use ludex_game::{Cursor, Game, Observe, StateOf};
+use ludex_pipeline::LoadedGame;
+use ludex_player::{Choice, FLAGSHIP, Playable, Player, PlayerConfig, PlayerSpec, Seen};
+use tokio::sync::{oneshot, watch};
+
+use crate::sheet::{self, RoleView};
+use crate::store::{MatchPlan, SeatPlan, Store, StoredStep, StoredThought};
+use crate::view::{
+    HintMove, HintView, MatchView, MoveView, PendingView, StateView, Status, StepView,
+};
+
+/// A request to the thread of a match. The answer says why it was refused.
+pub(crate) enum Command {
+    /// A person moves.
+    Move { role: usize, step: usize, text: String, reply: Reply<()> },
+    /// A person takes back the last own move.
+    Undo { role: usize, reply: Reply<()> },
+    /// A person asks for advice.
+    Hint { role: usize, reply: Reply<HintView> },
+    /// Somebody else takes a seat.
+    Seat { role: usize, seat: SeatPlan, reply: Reply<()> },
+    /// A viewer asks for an earlier state.
+    Look { step: usize, reply: Reply<StateView> },
+}
+
+/// Where the answer to a command goes.
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, String>>;
+
+/// The match as all viewers see it.
+pub(crate) struct Views {
+    /// Grows with every change.
+    pub(crate) version: u64,
+    /// For those who only watch.
+    open: Arc<str>,
+    /// For each role, in a game with hidden information; else empty.
+    roles: Vec<Arc<str>>,
+}
+
+impl Views {
+    /// Returns the view of a role, or that of somebody who watches.
+    pub(crate) fn of(&self, role: Option<usize>) -> Arc<str> {
+        let own = role.and_then(|role| self.roles.get(role));
+        Arc::clone(own.unwrap_or(&self.open))
+    }
+
+    /// Returns the views of a match that has no board yet, or never gets one.
+    pub(crate) fn without_board(plan: &MatchPlan, status: Status, message: &str) -> Self {
+        let version = u64::from(status == Status::Failed);
+        let view = MatchView {
+            version,
+            id: plan.id.clone(),
+            title: plan.title.clone(),
+            status,
+            message: message.into(),
+            is_hidden: false,
+            roles: Vec::new(),
+            seats: plan.seats.clone(),
+            n_steps: 0,
+            goals: None,
+            svg: None,
+            turn: Vec::new(),
+            pending: Vec::new(),
+            history: Vec::new(),
+        };
+        Self { version, open: to_json(&view), roles: Vec::new() }
+    }
+}
+
+fn to_json(view: &MatchView) -> Arc<str> {
+    serde_json::to_string(view).expect("a view has a JSON form").into()
+}
+
+/// Lets only so many searches run at a time.
+pub(crate) struct Slots {
+    n_free: Mutex<usize>,
+    freed: Condvar,
+}
+
+impl Slots {
+    pub(crate) fn new(n_slots: usize) -> Self {
+        Self { n_free: Mutex::new(n_slots), freed: Condvar::new() }
+    }
+
+    /// Waits for a free slot and runs the work on it.
+    fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+        let lock = || self.n_free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut n_free = lock();
+        while *n_free == 0 {
+            n_free = self.freed.wait(n_free).unwrap_or_else(PoisonError::into_inner);
+        }
+        *n_free -= 1;
+        drop(n_free);
+        // A panic must not keep the slot.
+        let done = catch_unwind(AssertUnwindSafe(work));
+        *lock() += 1;
+        self.freed.notify_one();
+        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// What all matches of a server share.
+pub(crate) struct Shared {
+    /// The database.
+    pub(crate) store: Store,
+    /// The searches that may run at a time.
+    pub(crate) slots: Slots,
+    /// Bytes for the trees of one player.
+    pub(crate) player_memory: usize,
+}
+
+/// A match without anybody who watches ends its thread after this time; the next viewer starts it
+/// again from the database.
+const IDLE_TIME: Duration = Duration::from_secs(600);
+/// The time of a hint.
+const HINT_TIME: Duration = Duration::from_secs(1);
+/// Most moves in a hint.
+const MAX_HINTS: usize = 12;
+/// Steps after which a match ends.
+const MAX_STEPS: usize = 10_000;
+
+/// One match on an engine.
+pub(crate) struct Play<'a, G: Playable> {
+    game: &'a G,
+    loaded: &'a LoadedGame,
+    table: Table,
+    roles: Vec<RoleView>,
+    plan: MatchPlan,
+    shared: &'a Shared,
+    views: &'a watch::Sender<Arc<Views>>,
+    version: u64,
+    cursor: G::Cursor,
+    steps: Vec<Step<G>>,
+    /// The moves that people have chosen in this step.
+    chosen: Vec<Option<MoveId>>,
+    /// The player of each role, with the steps that it has seen.
+    players: Vec<Option<(Player<G>, usize)>>,
+    rng: Rng,
+    failure: Option<String>,
+}
+
+/// A step that was played.
+struct Step<G: Game> {
+    /// The state before it.
+    before: StateOf<G>,
+    joint: Vec<MoveId>,
+    percepts: Vec<Vec<PerceptId>>,
+    stored: StoredStep,
+}
+
+impl<'a, G: Playable> Play<'a, G> {
+    /// Starts a match, or continues it after these steps.
+    pub(crate) fn new(
+        game: &'a G,
+        loaded: &'a LoadedGame,
+        (plan, steps): (MatchPlan, Vec<StoredStep>),
+        shared: &'a Shared,
+        views: &'a watch::Sender<Arc<Views>>,
+    ) -> Self {
+        let n_roles = game.roles().len();
+        let mut play = Self {
+            table: sheet::table(loaded),
+            roles: sheet::roles(loaded),
+            cursor: game.cursor(),
+            steps: Vec::new(),
+            chosen: vec![None; n_roles],
+            players: (0..n_roles).map(|_| None).collect(),
+            // Steps that were played before a restart are not drawn again.
+            rng: Seed(plan.seed).child(steps.len() as u64).rng(),
+            version: views.borrow().version,
+            failure: None,
+            game,
+            loaded,
+            plan,
+            shared,
+            views,
+        };
+        for step in steps {
+            let find = |(role, text): (RoleId, &String)| game.find_move(role, text);
+            let joint: Option<Vec<MoveId>> = game.role_ids().zip(&step.moves).map(find).collect();
+            match joint.filter(|joint| joint.len() == n_roles) {
+                Some(joint) => play.apply(joint, step),
+                None => {
+                    let number = play.steps.len() + 1;
+                    play.failure =
+                        Some(format!("step {number} in the database is not of this game"));
+                    break;
+                }
+            }
+        }
+        play
+    }
+
+    /// Plays until nobody is interested any more.
+    pub(crate) fn run(mut self, commands: &Receiver<Command>) {
+        loop {
+            if !self.is_over() && self.undecided().is_empty() {
+                self.advance();
+                continue;
+            }
+            self.publish(Status::Waiting);
+            loop {
+                match commands.recv_timeout(IDLE_TIME) {
+                    Ok(command) => {
+                        if self.handle(command) {
+                            break;
+                        }
+                    }
+                    // The room itself holds one receiver.
+                    Err(RecvTimeoutError::Timeout) if self.views.receiver_count() > 1 => {}
+                    Err(_) => return,
+                }
+            }
+        }
+    }
+
+    fn is_over(&mut self) -> bool {
+        self.failure.is_some() || self.cursor.is_terminal()
+    }
+
+    /// The people who have not chosen yet, although they have a choice.
+    fn undecided(&mut self) -> Vec<usize> {
+        let open = |role: &usize| self.is_person(*role) && self.chosen[*role].is_none();
+        let open: Vec<usize> = (0..self.roles.len()).filter(open).collect();
+        let mut has_choice = |role: &usize| self.cursor.legal_moves(RoleId::new(*role)).len() > 1;
+        open.into_iter().filter(|role| has_choice(role)).collect()
+    }
+
+    fn is_person(&self, role: usize) -> bool {
+        !self.roles[role].is_random && self.plan.seats[role] == SeatPlan::Person
+    }
+
+    /// Lets everyone else choose, and plays the step.
+    fn advance(&mut self) {
+        let mut joint = Vec::new();
+        let mut thoughts = Vec::new();
+        let mut has_told = false;
+        for role in 0..self.roles.len() {
+            let id = RoleId::new(role);
+            let mut legal = self.cursor.legal_moves(id).to_vec();
+            // The order of an engine would change the draws.
+            legal.sort_by_cached_key(|&chosen| self.game.move_text(chosen));
+            let Some(&drawn) = self.rng.choose(&legal) else {
+                let name = &self.roles[role].name;
+                return self
+                    .fail(format!("`{name}` has no legal move in a state that is not final"));
+            };
+            let searches =
+                !self.roles[role].is_random && legal.len() > 1 && self.chosen[role].is_none();
+            if searches && !has_told {
+                self.publish(Status::Thinking);
+                has_told = true;
+            }
+            let (chosen, thought) = match self.chosen[role] {
+                Some(chosen) => (chosen, None),
+                None if searches => self.search(role, &legal, drawn),
+                None => (drawn, None),
+            };
+            joint.push(chosen);
+            thoughts.push(thought);
+        }
+        if self.cursor.has_fault() {
+            let reason = self.loaded.fault().unwrap_or_else(|| "no reason is known".into());
+            return self.fail(format!("the rules could not be evaluated in this state: {reason}"));
+        }
+        if self.steps.len() >= MAX_STEPS {
+            return self.fail(format!("the match did not end within {MAX_STEPS} steps"));
+        }
+        let moves = joint.iter().map(|&id| self.game.move_text(id)).collect();
+        let stored = StoredStep { moves, thoughts };
+        let number = self.steps.len();
+        self.apply(joint, stored.clone());
+        let goals = self.goals();
+        if let Err(error) =
+            self.shared.store.add_step(&self.plan.id, number, &stored, goals.as_deref())
+        {
+            // What is not on disk has not happened.
+            self.return_to(number);
+            self.fail(error.to_string());
+        }
+    }
+
+    /// Lets the player of a role choose.
+    fn search(
+        &mut self,
+        role: usize,
+        legal: &[MoveId],
+        drawn: MoveId,
+    ) -> (MoveId, Option<StoredThought>) {
+        let shared = self.shared;
+        let time = Duration::from_millis(self.plan.move_time);
+        let choose = || -> Choice {
+            // Preparing a new player has a clock of its own.
+            self.player(role, time);
+            self.player(role, time).choose(Seen::Nothing, Instant::now() + time)
+        };
+        let choice = match catch_unwind(AssertUnwindSafe(|| shared.slots.run(choose))) {
+            Ok(choice) => choice,
+            Err(_) => {
+                self.players[role] = None;
+                return (drawn, None);
+            }
+        };
+        let thought = StoredThought {
+            search: choice.thought.search.clone(),
+            goal: choice.thought.goal,
+            is_proven: choice.thought.is_proven,
+            n_playouts: choice.thought.n_playouts,
+            depth: choice.thought.depth,
+            line: choice.thought.line.clone(),
+        };
+        let chosen = choice.chosen.filter(|id| legal.contains(id)).unwrap_or(drawn);
+        (chosen, Some(thought))
+    }
+
+    /// Returns the player of a role, after it has seen all steps. A person's adviser is the flagship.
+    fn player(&mut self, role: usize, time: Duration) -> &mut Player<G> {
+        let id = RoleId::new(role);
+        let name = match &self.plan.seats[role] {
+            SeatPlan::Player { player } => player,
+            SeatPlan::Person => FLAGSHIP,
+        };
+        let has_percepts = self.game.has_percepts();
+        let (player, n_seen) = self.players[role].get_or_insert_with(|| {
+            let spec = PlayerSpec::parse(name).expect("players were checked when they sat down");
+            let config = PlayerConfig {
+                memory: self.shared.player_memory,
+                ..PlayerConfig::new(Seed(self.plan.seed).child(1_000 + role as u64))
+            };
+            let mut player =
+                Player::new(&spec, self.game, Arc::clone(&self.loaded.program), config);
+            player.start(id, Instant::now() + time);
+            (player, 0)
+        });
+        for step in &self.steps[*n_seen..] {
+            let seen = if has_percepts {
+                Seen::Own { own: step.joint[role], percepts: &step.percepts[role] }
+            } else {
+                Seen::Joint(&step.joint)
+            };
+            player.watch(seen, Instant::now() + time);
+        }
+        *n_seen = self.steps.len();
+        player
+    }
+
+    /// Plays a step on the board.
+    fn apply(&mut self, joint: Vec<MoveId>, stored: StoredStep) {
+        let before = self.cursor.state().clone();
+        self.cursor.play(&joint);
+        let percepts =
+            self.game.role_ids().map(|role| self.cursor.percepts(role).to_vec()).collect();
+        self.steps.push(Step { before, joint, percepts, stored });
+        self.chosen.fill(None);
+    }
+
+    /// Goes back to the state after this many steps.
+    fn return_to(&mut self, n_steps: usize) {
+        if let Some(step) = self.steps.get(n_steps) {
+            let state = step.before.clone();
+            self.cursor.set_state(&state);
+            self.steps.truncate(n_steps);
+        }
+        self.chosen.fill(None);
+        // Players cannot go back: new ones take their seats.
+        self.players.iter_mut().for_each(|player| *player = None);
+    }
+
+    fn fail(&mut self, message: String) {
+        self.failure = Some(message);
+    }
+
+    fn goals(&mut self) -> Option<Vec<u8>> {
+        let is_over = self.cursor.is_terminal();
+        let goals = self.game.role_ids().map(|role| self.cursor.goal(role).value());
+        is_over.then(|| goals.collect())
+    }
+
+    /// Obeys a command; returns whether the match can go on.
+    fn handle(&mut self, command: Command) -> bool {
+        match command {
+            Command::Move { role, step, text, reply } => {
+                let done = self.choose(role, step, &text);
+                answer(reply, done)
+            }
+            Command::Undo { role, reply } => {
+                let done = self.undo(role);
+                answer(reply, done)
+            }
+            Command::Seat { role, seat, reply } => {
+                let done = self.seat(role, seat);
+                answer(reply, done)
+            }
+            Command::Hint { role, reply } => {
+                let hint = self.hint(role);
+                answer(reply, hint);
+                false
+            }
+            Command::Look { step, reply } => {
+                let state = self.look(step);
+                answer(reply, state);
+                false
+            }
+        }
+    }
+
+    fn choose(&mut self, role: usize, step: usize, text: &str) -> Result<(), String> {
+        if self.is_over() {
+            return Err("the match is over".into());
+        }
+        if step != self.steps.len() {
+            return Err(format!("step {step} is not the current one, {}", self.steps.len()));
+        }
+        if !self.is_person(role) {
+            return Err(format!("a player moves for `{}`", self.roles[role].name));
+        }
+        let id = RoleId::new(role);
+        let legal = self.cursor.legal_moves(id).to_vec();
+        let chosen = legal.into_iter().find(|&chosen| self.game.move_text(chosen) == text);
+        let chosen = chosen.ok_or_else(|| format!("`{text}` is not legal here"))?;
+        self.chosen[role] = Some(chosen);
+        Ok(())
+    }
+
+    /// Returns to the last choice of a person.
+    fn undo(&mut self, role: usize) -> Result<(), String> {
+        if self.game.has_percepts() {
+            return Err("moves cannot be taken back in a game with hidden information".into());
+        }
+        let id = RoleId::new(role);
+        let mut cursor = self.game.cursor();
+        let last = (0..self.steps.len()).rev().find(|&number| {
+            cursor.set_state(&self.steps[number].before);
+            cursor.legal_moves(id).len() > 1
+        });
+        let number = last.ok_or("there is nothing to take back")?;
+        self.shared.store.take_back(&self.plan.id, number).map_err(|error| error.to_string())?;
+        self.failure = None;
+        self.return_to(number);
+        Ok(())
+    }
+
+    fn seat(&mut self, role: usize, seat: SeatPlan) -> Result<(), String> {
+        if let SeatPlan::Player { player } = &seat {
+            PlayerSpec::parse(player).map_err(|error| error.to_string())?;
+        }
+        let mut seats = self.plan.seats.clone();
+        seats[role] = seat;
+        self.shared.store.set_seats(&self.plan.id, &seats).map_err(|error| error.to_string())?;
+        self.plan.seats = seats;
+        self.players[role] = None;
+        Ok(())
+    }
+
+    fn hint(&mut self, role: usize) -> Result<HintView, String> {
+        if self.is_over() {
+            return Err("the match is over".into());
+        }
+        if self.cursor.legal_moves(RoleId::new(role)).len() < 2 {
+            return Err("there is no choice".into());
+        }
+        let shared = self.shared;
+        let consider = || {
+            self.player(role, HINT_TIME);
+            self.player(role, HINT_TIME).consider(HINT_TIME)
+        };
+        let found = catch_unwind(AssertUnwindSafe(|| shared.slots.run(consider)));
+        let Ok(Some((mut report, search))) = found else {
+            self.players[role] = None;
+            return Err("the search found nothing in time".into());
+        };
+        let chosen = report.chosen;
+        report.moves.sort_by_key(|it| {
+            (Some(it.id) != chosen, it.proven == Some(0.0), std::cmp::Reverse(it.n_visits))
+        });
+        let hint = |it: &ludex_search::MoveReport| HintMove {
+            text: self.game.move_text(it.id),
+            n_visits: it.n_visits,
+            goal: it.proven.or(it.mean_reward).map(|reward| 100.0 * reward),
+            is_proven: it.proven.is_some(),
+        };
+        Ok(HintView {
+            search,
+            goal: report.reward.map(|reward| 100.0 * reward),
+            is_proven: report.is_proven,
+            n_playouts: report.n_playouts,
+            moves: report.moves.iter().take(MAX_HINTS).map(hint).collect(),
+        })
+    }
+
+    fn look(&mut self, step: usize) -> Result<StateView, String> {
+        if self.game.has_percepts() && !self.is_over() {
+            return Err("the states of this match are hidden until it is over".into());
+        }
+        if step > self.steps.len() {
+            return Err(format!("the match has {} steps", self.steps.len()));
+        }
+        let fluents = self.fluents(step);
+        let before = self.fluents(step.saturating_sub(1));
+        let svg = svg::render(&self.table.scene_after(&before, &fluents));
+        Ok(StateView { step, svg, fluents })
+    }
+
+    /// The fluents of the state after this many steps.
+    fn fluents(&self, n_steps: usize) -> Vec<String> {
+        match self.steps.get(n_steps) {
+            Some(step) => self.game.state_texts(&step.before),
+            None => self.game.state_texts(self.cursor.state()),
+        }
+    }
+
+    /// Shows the match to everyone.
+    fn publish(&mut self, status: Status) {
+        self.version += 1;
+        let is_hidden = self.game.has_percepts();
+        let status = match &self.failure {
+            Some(_) => Status::Failed,
+            None if self.cursor.is_terminal() => Status::Over,
+            None => status,
+        };
+        let open = self.view(status, None);
+        let roles = if is_hidden && status != Status::Over {
+            (0..self.roles.len()).map(|role| to_json(&self.view(status, Some(role)))).collect()
+        } else {
+            Vec::new()
+        };
+        let views = Views { version: self.version, open: to_json(&open), roles };
+        self.views.send_replace(Arc::new(views));
+    }
+
+    /// The match as a role sees it, or as somebody who watches.
+    fn view(&mut self, status: Status, viewer: Option<usize>) -> MatchView {
+        let is_hidden = self.game.has_percepts();
+        let shows_all = !is_hidden || status == Status::Over;
+        let fluents = self.fluents(self.steps.len());
+        let before = self.fluents(self.steps.len().saturating_sub(1));
+        let scene = self.table.scene_after(&before, &fluents);
+        let pending = if status == Status::Waiting { self.undecided() } else { Vec::new() };
+        let may_choose = |role: &usize| !is_hidden || viewer == Some(*role);
+        // Where a cell is must not tell what is hidden.
+        let drawn = if shows_all { fluents } else { Vec::new() };
+        let pending = pending.into_iter().filter(may_choose).map(|role| {
+            let legal = self.cursor.legal_moves(RoleId::new(role)).to_vec();
+            let mut texts: Vec<String> = legal.iter().map(|&id| self.game.move_text(id)).collect();
+            texts.sort_unstable();
+            let touches = self.table.touches(&drawn, &texts);
+            let moves = texts.into_iter().zip(touches);
+            let moves = moves.map(|(text, touches)| MoveView { text, touches });
+            PendingView { role, moves: moves.collect() }
+        });
+        let pending: Vec<PendingView> = pending.collect();
+        let step = |step: &Step<G>| StepView {
+            moves: (step.stored.moves.iter().enumerate())
+                .map(|(role, text)| (shows_all || viewer == Some(role)).then(|| text.clone()))
+                .collect(),
+            percepts: viewer.filter(|_| is_hidden).map_or(Vec::new(), |role| {
+                step.percepts[role].iter().map(|&id| self.game.percept_text(id)).collect()
+            }),
+            thoughts: if shows_all { step.stored.thoughts.clone() } else { Vec::new() },
+        };
+        MatchView {
+            version: self.version,
+            id: self.plan.id.clone(),
+            title: self.plan.title.clone(),
+            status,
+            message: self.failure.clone().unwrap_or_default(),
+            is_hidden,
+            roles: self.roles.clone(),
+            seats: self.plan.seats.clone(),
+            n_steps: self.steps.len(),
+            history: self.steps.iter().map(step).collect(),
+            goals: if status == Status::Over { self.goals() } else { None },
+            svg: shows_all.then(|| svg::render(&scene)),
+            turn: if shows_all { scene.turn } else { Vec::new() },
+            pending,
+        }
+    }
+}
+
+/// Sends an answer; returns whether something was done. Nobody may be waiting for it any more.
+fn answer<T>(reply: Reply<T>, done: Result<T, String>) -> bool {
+    let is_done = done.is_ok();
+    let _ = reply.send(done);
+    is_done
+}
