@@ -8,6 +8,7 @@ use xtask::tools;
 
 mod test;
 mod python;
+mod browser;
 mod record;
 mod golden;
 mod agree;
@@ -25,6 +26,8 @@ struct Cli {
 enum Task {
     /// Check format and lints and run every test
     Test,
+    /// Test the page in a browser, with the command that was built last
+    Browser,
     /// Rewrite perft.txt and playthrough.txt of the games of the library
     Record {
         /// Only these games
@@ -60,6 +63,7 @@ enum Task {
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Test => test::run(),
+        Task::Browser => browser::run(),
         Task::Record { games } => record::run(&games),
         Task::Picture => picture::run(),
         Task::Golden { games } => golden::run(&games),

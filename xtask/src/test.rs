@@ -3,11 +3,13 @@
 //! The command, the tests and the tasks share one build in the release profile. The crates that
 //! search and propagate have their tests built in the profile `checked` instead, with debug
 //! assertions and overflow checks; the tests of the whole system run them as released.
+//! The page is tested in a browser, the Python package by an interpreter.
 
 use std::process::Command;
 
 use anyhow::Result;
 
+use crate::browser;
 use crate::python;
 use crate::tools::{self, cargo};
 
@@ -22,6 +24,7 @@ pub fn run() -> Result<()> {
     tools::run(cargo().args(["build", "--release", "--workspace"]))?;
     tools::run(cargo().args(["test", "--release", "--workspace", "--doc"]))?;
     python::test()?;
+    browser::run()?;
     // The test runner comes last, so that its summary ends the output. nextest is preferred if installed,
     // because it prints one summary for all tests.
     let has_nextest = has("nextest");
