@@ -253,6 +253,35 @@ fn a_page_that_missed_nothing_gets_nothing_again() {
 }
 
 #[test]
+fn hundreds_watch_while_many_play() {
+    run(async {
+        let server = server();
+        let seats = json!([{ "kind": "player", "player": "random" }, { "kind": "player", "player": "random" }]);
+        let others = json!({ "game": "tictactoe", "seats": seats, "move_time": 10 });
+        let (watched, keys) = start(&server, people("tictactoe", 2)).await;
+        waiting(&server, &watched, "", 0).await;
+        let watchers: Vec<_> = (0..300)
+            .map(|_| {
+                let (server, id) = (server.clone(), watched.clone());
+                tokio::spawn(async move { waiting(&server, &id, "", 1).await })
+            })
+            .collect();
+        let mut matches = Vec::new();
+        for _ in 0..50 {
+            matches.push(start(&server, others.clone()).await.0);
+        }
+        assert_eq!(play(&server, &watched, &keys[0], 0, "(mark 2 2)").await, StatusCode::OK);
+        for watcher in watchers {
+            let view = watcher.await.expect("the watcher sees the step");
+            assert_eq!(view["history"][0]["moves"][0], "(mark 2 2)");
+        }
+        for id in matches {
+            follow(&server, &id, "", |view| view["status"] == "over").await;
+        }
+    });
+}
+
+#[test]
 fn the_editor_gets_mistakes_with_places_and_a_board() {
     run(async {
         let server = server();
