@@ -161,6 +161,7 @@ fn play(loaded: &LoadedGame, seed: Seed, is_rare: bool) {
             memory: 16 << 20,
             deadline: Deadline::after(TIME / 4),
             seed,
+            saved: None,
             width: 80,
         };
         // Without a person at the table a game can go on for as long as it likes.

@@ -134,6 +134,9 @@ pub enum Verb {
         /// Let the other roles think this long about each move, in seconds
         #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_seconds)]
         move_time: Duration,
+        /// Let the player `ludex` play the strategies of this file, made by `ludex solve --save`
+        #[arg(long, value_name = "FILE")]
+        saved: Option<std::path::PathBuf>,
         /// The engine.
         #[command(flatten)]
         engine: EngineArgs,
@@ -377,6 +380,9 @@ pub struct SolveArgs {
     /// Write a certificate of the value, for `ludex verify`
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<std::path::PathBuf>,
+    /// Keep the strategies that were found, for `--saved` of `match` and `play`
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<std::path::PathBuf>,
     /// Draw the game graph with its winning regions, as SVG or else for Graphviz, by the ending of
     /// the file
     #[arg(long, value_name = "FILE")]
@@ -446,6 +452,9 @@ pub struct MatchArgs {
     /// Explain how each move was chosen
     #[arg(long, short)]
     pub verbose: bool,
+    /// Let the player `ludex` play the strategies of this file, made by `ludex solve --save`
+    #[arg(long, value_name = "FILE")]
+    pub saved: Option<std::path::PathBuf>,
     /// The file.
     #[command(flatten)]
     pub file: FileArgs,

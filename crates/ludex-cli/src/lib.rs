@@ -34,6 +34,7 @@ mod match_moves;
 mod match_report;
 mod series_file;
 mod state_file;
+mod saved_file;
 mod person;
 mod person_seat;
 mod player_log;
@@ -68,9 +69,9 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         }
         Verb::Solve(args) => verbs::solve::run(&args, common),
         Verb::Symmetries { rules, cycles } => verbs::symmetries::run(&rules.rules, cycles, common),
-        Verb::Play { rules, role, player, move_time, engine } => {
+        Verb::Play { rules, role, player, move_time, saved, engine } => {
             let engine = engine.choice();
-            let options = verbs::play::PlayOptions { role, player, move_time, engine };
+            let options = verbs::play::PlayOptions { role, player, move_time, saved, engine };
             verbs::play::run(&rules.rules, &options, common)
         }
         Verb::Draw { rules, state, output } => {

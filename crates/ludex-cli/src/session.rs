@@ -13,6 +13,7 @@ use ludex_gdl::Program;
 use ludex_player::{Choice, Playable, Player, PlayerConfig, PlayerSpec, Seen};
 use ludex_referee::MAX_STEPS;
 use ludex_search::MoveReport;
+use ludex_solve::Saved;
 
 use crate::person::{Answer, Command, Console, Display, Line};
 
@@ -35,6 +36,8 @@ pub struct SessionConfig {
     pub deadline: Deadline,
     /// The seed of all randomness.
     pub seed: Seed,
+    /// Strategies that the player `ludex` plays.
+    pub saved: Option<Arc<Saved>>,
     /// Width of the output, in characters.
     pub width: usize,
 }
@@ -391,6 +394,7 @@ where
             let config = PlayerConfig {
                 n_threads: self.config.n_threads,
                 memory: self.config.memory,
+                saved: self.config.saved.clone(),
                 ..PlayerConfig::new(self.config.seed.child(role.index() as u64))
             };
             let (spec, program) = (&self.config.player, Arc::clone(&self.config.program));

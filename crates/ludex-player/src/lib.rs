@@ -10,7 +10,7 @@
 //! 2. `certainty` and [`knowledge`]: the state, or what a role knows when the state is hidden.
 //! 3. [`survey`]: properties of a game estimated from a few random games.
 //! 4. `folded`, [`mind`], [`stages`], [`contest`], [`hidden_contest`], [`puzzle`], `proved` and [`flagship`]: the searches of a
-//!    player, and how the flagship finds out which of them suit a game.
+//!    player, and how the flagship finds out which of them suit a game; `remembered`: saved strategies.
 //! 5. [`worker`]: the thread that runs a search and can be abandoned; [`interrupter`]: stopping it from
 //!    another thread.
 //! 6. [`latency`]: how much of the clock to keep in reserve.
@@ -33,6 +33,7 @@ mod hidden_contest;
 mod proved;
 mod puzzle;
 mod flagship;
+mod remembered;
 mod worker;
 mod interrupter;
 mod latency;

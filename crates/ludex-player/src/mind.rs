@@ -10,11 +10,13 @@ use ludex_game::{Cursor, StateOf};
 use ludex_macucb::{Networks, WithNetworks};
 use ludex_search::information::{Follower, Model};
 use ludex_search::{HiddenSearcher, Information, OpenSearcher, Search, SearchLimits, SearchReport};
+use ludex_solve::Saved;
 
 use crate::Playable;
 use crate::flagship::Flagship;
 use crate::folded::Folds;
 use crate::knowledge::Situation;
+use crate::remembered::Remembering;
 use crate::roster::{PlayedBy, PlayerSpec};
 
 /// Chooses moves, and keeps what it learns during a match.
@@ -66,6 +68,12 @@ impl<G: Playable> Minds<G> {
         let Opinion { report, search } =
             self.one().think(&Situation::Open(state.clone()), role, limits);
         (report, search)
+    }
+
+    /// The same minds, which play saved strategies where there are some.
+    pub(crate) fn remembering(self, game: &G, saved: &Arc<Saved>) -> Self {
+        let (game, saved) = (game.clone(), Arc::clone(saved));
+        Self::by(move || Box::new(Remembering::new(&game, Arc::clone(&saved), self.one())))
     }
 
     /// The minds that a function makes.

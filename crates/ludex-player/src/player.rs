@@ -12,6 +12,7 @@ use ludex_game::{Cursor, StateOf};
 use ludex_gdl::Program;
 use ludex_search::information::{Model, Patience};
 use ludex_search::{Hint, SearchLimits, SearchReport};
+use ludex_solve::Saved;
 
 use crate::Playable;
 use crate::attention::Attention;
@@ -20,7 +21,7 @@ use crate::interrupter::Interrupter;
 use crate::knowledge::{Knowledge, Situation};
 use crate::latency::{Latency, Schedule};
 use crate::mind::{Broken, Mind, Minds, Opinion, turn_seed};
-use crate::roster::PlayerSpec;
+use crate::roster::{FLAGSHIP, PlayerSpec};
 use crate::seen::Seen;
 use crate::thought::{Choice, Rung, Thought};
 use crate::worker::{NoAnswer, Worker};
@@ -43,6 +44,8 @@ pub struct PlayerConfig {
     pub reserve: Duration,
     /// Stops every search when set; several players can share the flag.
     pub stop: Option<Arc<AtomicBool>>,
+    /// Strategies that the flagship plays; they must be for the rules of the match.
+    pub saved: Option<Arc<Saved>>,
 }
 
 impl PlayerConfig {
@@ -56,6 +59,7 @@ impl PlayerConfig {
             ponders: false,
             reserve: Duration::ZERO,
             stop: None,
+            saved: None,
         }
     }
 }
@@ -169,8 +173,13 @@ const MAX_LINE: usize = 8;
 impl<G: Playable> Player<G> {
     /// Creates a player for one match.
     pub fn new(spec: &PlayerSpec, game: &G, program: Arc<Program>, config: PlayerConfig) -> Self {
+        let minds = game.minds(spec);
+        let minds = match &config.saved {
+            Some(saved) if spec.name() == FLAGSHIP => minds.remembering(game, saved),
+            _ => minds,
+        };
         Self {
-            minds: game.minds(spec),
+            minds,
             takes_time: spec.takes_time(),
             name: spec.name().into(),
             game: game.clone(),

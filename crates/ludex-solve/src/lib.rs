@@ -33,6 +33,7 @@
 //! 6. `sat`: the interface to SAT solvers.
 //! 7. [`puzzle`]: methods for one role without chance.
 //! 8. [`duel`]: methods for two roles and more.
+//! 9. `saved`: strategies kept for later matches.
 
 mod solution;
 mod progress;
@@ -43,10 +44,12 @@ mod portfolio;
 mod sat;
 pub mod puzzle;
 pub mod duel;
+mod saved;
 
 pub use folded::Folded;
 pub use method::{METHODS, Method};
 pub use portfolio::{SolveOptions, solve};
 pub use problem::{Kind, Problem};
 pub use progress::Progress;
+pub use saved::{Saved, SavedChoice};
 pub use solution::{Bounds, Evidence, Solution, TOLERANCE, points};

@@ -14,13 +14,14 @@ use ludex_referee::{
     Clocks, LocalSeat, MAX_STEPS, MatchRecord, Seating, SequentialTest, Series, SeriesConfig,
     SeriesEnd, Tally, play_series,
 };
+use ludex_solve::Saved;
 
 use crate::args::{Common, MatchArgs};
 use crate::failure::{DONE, Failure, LIMIT};
 use crate::input::Input;
 use crate::load::{Loaded, load};
 use crate::series_file::{SeriesFile, Settings};
-use crate::{input, interrupt, match_moves, match_report, output};
+use crate::{input, interrupt, match_moves, match_report, output, saved_file};
 
 /// Plays matches and reports the results.
 pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
@@ -31,7 +32,8 @@ pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
     let mut settings = settings(args, common, &input, &loaded);
     let (mut file, rows) = SeriesFile::open(&args.file, &mut settings, true)?;
     let before = restored(rows, clocks(args), args.count);
-    let call = Call { args, common, loaded: &loaded, players: &players, stop: &stop };
+    let saved = saved_file::read(args.saved.as_deref(), loaded.source.text())?;
+    let call = Call { args, common, loaded: &loaded, players: &players, stop: &stop, saved };
     let played = with_game!(&loaded.engine, |game| play(game, &call, before, &mut file))?;
     let Played { series, seating, is_cooperative, is_interrupted } = played;
     let names: Vec<String> = players.iter().map(|(name, _)| name.clone()).collect();
@@ -60,7 +62,8 @@ pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
 }
 
 fn settings(args: &MatchArgs, common: &Common, input: &Input, loaded: &Loaded) -> Settings {
-    let options = [("ponder", args.ponder), ("stop-early", args.stop_early)];
+    let options =
+        [("ponder", args.ponder), ("saved", args.saved.is_some()), ("stop-early", args.stop_early)];
     Settings {
         series: "match".into(),
         game: input.name.clone(),
@@ -107,6 +110,7 @@ struct Call<'a> {
     loaded: &'a Loaded,
     players: &'a [(String, PlayerSpec)],
     stop: &'a Deadline,
+    saved: Option<Arc<Saved>>,
 }
 
 /// Plays the matches that are not among those played before.
@@ -116,7 +120,7 @@ fn play<G: Playable>(
     before: Vec<MatchRecord>,
     file: &mut SeriesFile,
 ) -> Result<Played, Failure> {
-    let &Call { args, common, loaded, players, stop } = call;
+    let &Call { args, common, loaded, players, stop, ref saved } = call;
     let n_roles = game.roles().iter().filter(|role| !role.is_random).count();
     let seating = Seating::new(players.len(), n_roles).map_err(|e| Failure::Call(e.to_string()))?;
     let is_cooperative = is_cooperative(game, common.seed());
@@ -139,6 +143,7 @@ fn play<G: Playable>(
             iterations: args.iterations,
             ponders: args.ponder,
             stop: Some(Arc::clone(&interrupted)),
+            saved: saved.clone(),
             ..PlayerConfig::new(seed)
         };
         let player = Player::new(spec, game, Arc::clone(&loaded.program), config);

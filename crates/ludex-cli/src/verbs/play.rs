@@ -1,6 +1,7 @@
 //! `ludex play` and `ludex transcript`.
 
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use crate::failure::{DONE, Failure, INVALID_INPUT, LIMIT};
 use crate::load::load;
 use crate::session::{self, SessionConfig, SessionEnd};
 use crate::transcript::transcript_text;
-use crate::{input, output};
+use crate::{input, output, saved_file};
 
 /// The options of `ludex play`.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct PlayOptions {
     pub player: String,
     /// Thinking time of the players per move.
     pub move_time: Duration,
+    /// The file of saved strategies.
+    pub saved: Option<PathBuf>,
     /// The engine.
     pub engine: EngineChoice,
 }
@@ -46,6 +49,7 @@ pub fn run(rules: &str, options: &PlayOptions, common: &Common) -> Result<u8, Fa
     let input = input::read(rules)?;
     let loaded = load(&input, options.engine, common)?;
     let layout = Layout::of(&loaded.program);
+    let saved = saved_file::read(options.saved.as_deref(), loaded.source.text())?;
     let end = with_game!(&loaded.engine, |game| {
         let n_players = game.roles().iter().filter(|role| !role.is_random).count();
         let config = SessionConfig {
@@ -57,6 +61,7 @@ pub fn run(rules: &str, options: &PlayOptions, common: &Common) -> Result<u8, Fa
             memory: common.memory_of_each(n_players),
             deadline,
             seed: common.seed_or_clock(),
+            saved: saved.clone(),
             width: output::width(),
         };
         session::play(game, &layout, &config, &mut io::stdin().lock(), &mut io::stdout().lock())?

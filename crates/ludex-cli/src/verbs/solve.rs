@@ -14,8 +14,8 @@ use ludex_pipeline::Engine;
 use ludex_player::Playable as _;
 use ludex_solve::duel::draw as draw_graph;
 use ludex_solve::{
-    Bounds, Evidence, Folded, Method, Problem, Progress, Solution, SolveOptions, TOLERANCE, points,
-    solve,
+    Bounds, Evidence, Folded, Method, Problem, Progress, Saved, Solution, SolveOptions, TOLERANCE,
+    points, solve,
 };
 use ludex_verify::{Certificate, Claim, Proof, rules_hash};
 use serde::Serialize;
@@ -110,7 +110,7 @@ fn report<G: Game + Describe>(
         methods: args.method.clone(),
         wants_shortest: args.shortest,
         n_threads: common.n_threads(),
-        wants_proofs: args.certificate.is_some(),
+        wants_proofs: args.certificate.is_some() || args.save.is_some(),
         ..SolveOptions::default()
     };
     let bar = output::spinner("solving");
@@ -128,6 +128,17 @@ fn report<G: Game + Describe>(
             None => output::say("ludex: no certificate: nothing was proved that it could say"),
         }
     }
+    if let Some(file) = &args.save {
+        let mut saved = Saved::of(problem, &solution, loaded.source.text());
+        for role in saved.shrink_to(MAX_SAVED) {
+            output::say(&format!("ludex: the strategy of `{role}` is too large to save"));
+        }
+        if saved.is_empty() {
+            output::say("ludex: nothing saved: no strategy was found");
+        } else {
+            write_whole(file, &saved.to_text())?;
+        }
+    }
     if let Some(file) = &args.graph {
         let limits = Limits { max_bytes, ..Limits::usual().until(within(budget)) };
         let Some(picture) = draw_graph(problem, MAX_DRAWN, &limits) else {
@@ -139,6 +150,9 @@ fn report<G: Game + Describe>(
     }
     Ok(report)
 }
+
+/// The largest file of saved strategies, in bytes.
+const MAX_SAVED: usize = 256 << 20;
 
 /// The most states that are drawn.
 const MAX_DRAWN: usize = 2_000;
