@@ -232,7 +232,7 @@ fn spawn(config: &KillConfig, folder: &Folder, resumes: bool) -> Child {
             let mut command = Command::new(program);
             command.arg("--folder").arg(&folder.0).args(resumes.then_some("--resume"));
             command.arg("endings").args(GAMES);
-            command.args(["--playouts", "500", "--reasoner-seconds", "600"]);
+            command.args(["--playouts", "30", "--reasoner-seconds", "600"]);
             command.stdout(Stdio::null());
             command
         }

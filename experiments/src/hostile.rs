@@ -259,9 +259,10 @@ struct Files {
 
 impl Files {
     fn write(name: &str, bytes: &[u8]) -> Result<Self> {
-        let name = format!("ludex-hostile-{}-{name}.kif", std::process::id());
-        let files = Self { rules: std::env::temp_dir().join(name) };
+        let folder = std::env::temp_dir().join(format!("ludex-hostile-{}", std::process::id()));
+        let files = Self { rules: folder.join(format!("{name}.kif")) };
         let place = || files.rules.display().to_string();
+        fs::create_dir_all(&folder).with_context(place)?;
         fs::write(&files.rules, bytes).with_context(place)?;
         let hash = rules_hash(&String::from_utf8_lossy(bytes));
         let claim = format!("ludex-certificate 1\nrules {hash}\nvalues 100\nend\n");
@@ -276,6 +277,8 @@ impl Drop for Files {
         for file in [&self.rules, &certificate_of(&self.rules), &written_of(&self.rules)] {
             let _ = fs::remove_file(file);
         }
+        // Others may have files there.
+        let _ = self.rules.parent().map(fs::remove_dir);
     }
 }
 
@@ -314,7 +317,7 @@ fn try_call(
         format!("{:.2}", end.cpu.as_secs_f64()),
         (end.peak_bytes >> 20).to_string(),
         verdict(call, budget, &end, is_busy).into(),
-        message(&end.stderr),
+        message(&end.stderr, file.parent()),
     ])
 }
 
@@ -371,8 +374,10 @@ fn is_one_object(text: &str) -> bool {
     is_cut || serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).is_ok()
 }
 
-/// The first line of the last message, cut.
-fn message(stderr: &str) -> String {
+/// The first line of the last message, without the folder of the sheet, cut.
+fn message(stderr: &str, folder: Option<&Path>) -> String {
+    let folder = folder.map(|folder| format!("{}/", folder.display()));
+    let stderr = folder.map_or_else(|| stderr.into(), |folder| stderr.replace(&folder, ""));
     let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
     let panic = lines().find(|line| contained::is_panic(line));
     let own = lines().rev().find(|line| line.starts_with("ludex: "));
@@ -500,11 +505,12 @@ mod tests {
 
     #[test]
     fn the_message_is_the_panic_or_the_last_of_ours() {
-        assert_eq!(message("warning: x\nludex: a\nludex: b\n"), "ludex: b");
+        assert_eq!(message("warning: x\nludex: a\nludex: b\n", None), "ludex: b");
         assert_eq!(
-            message("thread 'main' panicked at a.rs\nludex: b"),
+            message("thread 'main' panicked at a.rs\nludex: b", None),
             "thread 'main' panicked at a.rs"
         );
-        assert_eq!(message("x\u{1b}y\n"), "x y");
+        assert_eq!(message("x\u{1b}y\n", None), "x y");
+        assert_eq!(message("ludex: /a/b/c.kif:1: no", Some("/a/b".as_ref())), "ludex: c.kif:1: no");
     }
 }
