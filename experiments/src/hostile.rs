@@ -159,9 +159,18 @@ const COLUMNS: &str = "sheet\tcall\tend\tseconds\tcpu seconds\tMB\tverdict\tmess
 /// Runs all calls on all sheets, and fails if a limit did not hold.
 fn try_all(run: &Run, options: &Options) -> Result<()> {
     let ludex = build_ludex()?;
-    if options.known {
-        return try_known(run, &ludex, options.busy);
-    }
+    fs::create_dir_all(folder())?;
+    let result = if options.known {
+        try_known(run, &ludex, options.busy)
+    } else {
+        try_sheets(run, &ludex, options)
+    };
+    fs::remove_dir_all(folder())?;
+    result
+}
+
+/// Runs the calls on all sheets.
+fn try_sheets(run: &Run, ludex: &Path, options: &Options) -> Result<()> {
     let table = Table::open(run, "hostile", COLUMNS)?;
     let wanted = |sheet: &HostileSheet| {
         options.sheets.is_empty()
@@ -169,8 +178,7 @@ fn try_all(run: &Run, options: &Options) -> Result<()> {
     };
     let sheets: Vec<HostileSheet> = sheets().into_iter().filter(wanted).collect();
     ensure!(!sheets.is_empty(), "no sheet has such a name");
-    let ended =
-        on_threads(options.jobs, &sheets, |sheet| try_sheet(&ludex, sheet, options, &table));
+    let ended = on_threads(options.jobs, &sheets, |sheet| try_sheet(ludex, sheet, options, &table));
     ended.into_iter().collect::<Result<()>>()?;
     describe(run, &table)
 }
@@ -252,6 +260,11 @@ fn find_call(name: &str) -> &'static Call {
     CALLS.iter().find(|call| call.name == name).expect("a test looks for every name")
 }
 
+/// The folder of the sheets of this process.
+fn folder() -> PathBuf {
+    std::env::temp_dir().join(format!("ludex-hostile-{}", std::process::id()))
+}
+
 /// A sheet and a claim about it as files, removed on drop.
 struct Files {
     rules: PathBuf,
@@ -259,10 +272,8 @@ struct Files {
 
 impl Files {
     fn write(name: &str, bytes: &[u8]) -> Result<Self> {
-        let folder = std::env::temp_dir().join(format!("ludex-hostile-{}", std::process::id()));
-        let files = Self { rules: folder.join(format!("{name}.kif")) };
+        let files = Self { rules: folder().join(format!("{name}.kif")) };
         let place = || files.rules.display().to_string();
-        fs::create_dir_all(&folder).with_context(place)?;
         fs::write(&files.rules, bytes).with_context(place)?;
         let hash = rules_hash(&String::from_utf8_lossy(bytes));
         let claim = format!("ludex-certificate 1\nrules {hash}\nvalues 100\nend\n");
@@ -277,8 +288,6 @@ impl Drop for Files {
         for file in [&self.rules, &certificate_of(&self.rules), &written_of(&self.rules)] {
             let _ = fs::remove_file(file);
         }
-        // Others may have files there.
-        let _ = self.rules.parent().map(fs::remove_dir);
     }
 }
 
