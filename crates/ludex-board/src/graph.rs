@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use ludex_analysis::orders::stated_orders;
 use ludex_gdl::{Atom, Keyword, Pattern, Program, RelationId, Rule, Stage};
 
 use crate::patterns::{Leaf, atoms, constant, fluents, text};
@@ -34,10 +35,15 @@ const N_ROUNDS: usize = 150;
 
 /// Returns the largest graph of cells.
 pub(crate) fn find_graph(program: &Program) -> Option<Graph> {
+    let name = |term| text(program, program.terms.name(term));
+    let orders: Vec<BTreeSet<String>> = stated_orders(program)
+        .iter()
+        .map(|order| order.terms.iter().map(|&term| name(term)).collect())
+        .collect();
     let candidates = edges_of(program).into_iter().filter_map(|(relation, edges)| {
         let nodes: BTreeSet<String> =
             edges.iter().flat_map(|(from, to)| [from.clone(), to.clone()]).collect();
-        if !is_drawable(&nodes, &edges) {
+        if !is_drawable(&nodes, &edges, &orders) {
             return None;
         }
         let families = families(program, relation, &nodes);
@@ -59,7 +65,7 @@ pub(crate) fn find_graph(program: &Program) -> Option<Graph> {
 }
 
 /// Whether the lines make a board that is worth drawing.
-fn is_drawable(nodes: &BTreeSet<String>, edges: &Edges) -> bool {
+fn is_drawable(nodes: &BTreeSet<String>, edges: &Edges, orders: &[BTreeSet<String>]) -> bool {
     let mut neighbors: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (from, to) in edges.iter().filter(|(from, to)| from != to) {
         neighbors.entry(from).or_default().insert(to);
@@ -67,8 +73,11 @@ fn is_drawable(nodes: &BTreeSet<String>, edges: &Edges) -> bool {
     }
     let n_ends: usize = neighbors.values().map(BTreeSet::len).sum();
     let is_ring = neighbors.values().all(|it| it.len() == 2);
-    // Pairs of numbers are arithmetic, unless they go around.
-    let are_numbers = nodes.iter().all(|name| name.parse::<i64>().is_ok());
+    // Pairs of numbers are arithmetic, unless they go around; so are pairs of ordered names.
+    let is_most =
+        |order: &BTreeSet<String>| 4 * nodes.intersection(order).count() >= 3 * nodes.len();
+    let are_numbers =
+        nodes.iter().all(|name| name.parse::<i64>().is_ok()) || orders.iter().any(is_most);
     let is_branched = neighbors.values().any(|it| it.len() > 2) && !are_numbers;
     let is_sparse = n_ends <= MAX_LINES_PER_NODE * nodes.len() && 2 * n_ends <= nodes.len().pow(2);
     (6..=MAX_NODES).contains(&nodes.len()) && is_sparse && (is_ring || is_branched)

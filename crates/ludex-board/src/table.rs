@@ -63,9 +63,10 @@ impl Table {
             !shapes.iter().any(is_drawn)
         });
         let joined = edges_of(program).into_values().flatten().collect();
+        let owners = find_owners(program, roles);
         Self {
-            owners: find_owners(program, roles),
-            blanks: find_blanks(program, &shapes),
+            blanks: find_blanks(program, &shapes, &owners),
+            owners,
             slant: find_slant(program),
             meanings: find_meanings(program, &shapes, graph.as_ref()),
             roles: roles.to_vec(),
