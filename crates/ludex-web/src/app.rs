@@ -52,6 +52,8 @@ pub struct App {
 
 /// Matches whose threads may run at a time.
 pub const MAX_ROOMS: usize = 64;
+/// Games that may be loaded at a time.
+const MAX_LOADERS: usize = 2;
 /// Pages that may listen for events at a time.
 pub const MAX_LISTENERS: usize = 1_000;
 /// Matches that the database may hold.
@@ -104,6 +106,7 @@ impl App {
         let shared = Shared {
             store,
             slots: Slots::new(config.n_searches.max(1)),
+            loaders: Slots::new(MAX_LOADERS),
             player_memory: memory_of_each(2 * MAX_ROOMS, PLAYER_MEMORY),
         };
         Self {

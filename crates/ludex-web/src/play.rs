@@ -83,7 +83,7 @@ fn to_json(view: &MatchView) -> Arc<str> {
     serde_json::to_string(view).expect("a view has a JSON form").into()
 }
 
-/// Lets only so many searches run at a time.
+/// Lets only so many searches, or other work, run at a time.
 pub(crate) struct Slots {
     n_free: Mutex<usize>,
     freed: Condvar,
@@ -95,7 +95,7 @@ impl Slots {
     }
 
     /// Waits for a free slot and runs the work on it.
-    fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
         let lock = || self.n_free.lock().unwrap_or_else(PoisonError::into_inner);
         let mut n_free = lock();
         while *n_free == 0 {
@@ -117,6 +117,8 @@ pub(crate) struct Shared {
     pub(crate) store: Store,
     /// The searches that may run at a time.
     pub(crate) slots: Slots,
+    /// The games that may be loaded at a time.
+    pub(crate) loaders: Slots,
     /// Bytes for the trees of one player.
     pub(crate) player_memory: usize,
 }

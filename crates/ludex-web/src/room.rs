@@ -102,7 +102,8 @@ fn run(
 ) {
     let plan = stored.0.clone();
     let play = || -> Result<(), String> {
-        let loaded = sheet::load(&plan.title, &plan.rules, stopped).map_err(|e| e.to_string())?;
+        let load = || sheet::load(&plan.title, &plan.rules, stopped);
+        let loaded = shared.loaders.run(load).map_err(|error| error.to_string())?;
         with_game!(&loaded.engine, |game| {
             Play::new(game, &loaded, stored, shared, views).run(commands)
         });

@@ -17,7 +17,7 @@ const READ_TIME: Duration = Duration::from_secs(5);
 /// Time for building the engine of a match.
 const LOAD_TIME: Duration = Duration::from_secs(30);
 /// Memory for either, in bytes.
-const MEMORY: u64 = 1_000_000_000;
+const MEMORY: u64 = 500_000_000;
 /// Most diagnostics that are sent.
 const MAX_DIAGNOSTICS: usize = 100;
 
