@@ -123,6 +123,7 @@ impl Table {
                     && other.rows == board.rows
                     && other.grids.len() == 1
                     && board.grids.len() == 1
+                    && !self.are_twins(other.index, board.index)
             };
             if let Some(&(_, at)) = drawn.iter().find(same) {
                 self.overlay(board, at, &mut scene, &mut places);
@@ -259,6 +260,16 @@ impl Table {
                 places.grid.insert(key, id);
             }
         }
+    }
+
+    /// Whether the fluents of two boards put pieces in the same way, as `(cell1 ?x ?y ?p)` and
+    /// `(cell2 ?x ?y ?p)` do: then these are two boards and not one.
+    fn are_twins(&self, one: usize, other: usize) -> bool {
+        let leaves = |board: usize| {
+            let shapes = self.shapes.iter().filter(move |shape| shape.board == board);
+            shapes.map(|shape| &shape.leaves).filter(|it| it.contains(&LeafMeaning::Piece))
+        };
+        leaves(one).any(|it| leaves(other).any(|that| it == that))
     }
 
     /// The names of the cells of a board, by their coordinates.

@@ -144,3 +144,19 @@ fn cells_that_a_step_changed_are_marked() {
         scene.cells().filter(|it| it.is_changed).map(|it| it.name.as_str()).collect();
     assert_eq!(marked, ["2 2"]);
 }
+
+#[test]
+fn marks_lie_on_a_board_and_twins_lie_side_by_side() {
+    let boards = |second: &str| {
+        let rules = format!(
+            "(role me) (n 1) (n 2) (n 3) (p x) (p o) (legal me go) (goal me 0) (<= terminal (true z))
+             (<= (next (first ?x ?y ?p)) (n ?x) (n ?y) (p ?p)) (init (first 1 1 x)) {second}"
+        );
+        let scene = Start::of_rules(&rules).scene();
+        scene.boards.iter().map(|board| board.cells.len()).collect::<Vec<_>>()
+    };
+    let marks = "(<= (next (wall ?x ?y)) (n ?x) (n ?y)) (init (wall 2 2)) (init (wall 3 3))";
+    assert_eq!(boards(marks), [9]);
+    let twin = "(<= (next (second ?x ?y ?p)) (n ?x) (n ?y) (p ?p)) (init (second 1 1 o))";
+    assert_eq!(boards(twin), [9, 9]);
+}
