@@ -1,4 +1,4 @@
-//! The tests of the page in a real browser: `web-tests/browser.mjs`.
+//! The tests of the page in a real browser: `web-tests/browser.mjs`. The types of its scripts are checked first.
 //!
 //! They need Node, npm and Chromium. On a Debian machine the missing ones are installed; where that is not
 //! possible the tests are skipped, and a line says so.
@@ -36,15 +36,35 @@ pub fn run() -> Result<()> {
     let install = ["ci", "--no-audit", "--no-fund", "--silent"];
     if tools::run(Command::new(&npm).args(install).current_dir(&folder)).is_err() {
         eprintln!(
-            "\nskipped: the tests of the page in a browser; npm can't install `playwright-core`"
+            "\nskipped: the tests of the page in a browser; npm can't install what they need"
         );
         return Ok(());
     }
+    let mut check = Command::new(&node);
+    check.arg("node_modules/typescript/bin/tsc").args(TYPES).current_dir(&folder);
+    check.arg(workspace().join("crates/ludex-web/page/app.js"));
+    tools::run(&mut check)?;
     let pictures = folder.join("pictures");
     let mut test = Command::new(&node);
     test.arg("browser.mjs").args([&ludex, &browser, &pictures]).current_dir(&folder);
     tools::run(&mut test)
 }
+
+/// How the types of the page are checked; they are in its comments.
+const TYPES: [&str; 12] = [
+    "--noEmit",
+    "--allowJs",
+    "--checkJs",
+    "--strict",
+    "--target",
+    "es2022",
+    "--module",
+    "es2022",
+    "--moduleResolution",
+    "bundler",
+    "--lib",
+    "es2022,dom,dom.iterable",
+];
 
 /// Node, npm and a browser, if all are there.
 fn find_all() -> Option<[PathBuf; 3]> {
