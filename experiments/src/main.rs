@@ -28,6 +28,7 @@ mod sliding;
 mod search;
 mod strength;
 mod symmetries;
+mod scenes;
 mod improvements;
 mod puzzles;
 mod hidden;

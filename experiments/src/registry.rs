@@ -7,7 +7,8 @@ use crate::run::Run;
 use crate::{
     corpus, csp_compare, endings, exact_puzzles, faults, fuzz, ground, hidden, hostile,
     improvements, kills, loaded, macucb, overhead, peers_attack, playouts, puzzles, quantified,
-    reasoner, search, sliding, solve, solved, strength, symmetries, translate, translate_agree,
+    reasoner, scenes, search, sliding, solve, solved, strength, symmetries, translate,
+    translate_agree,
 };
 
 /// A question, the command that answers it, and the tables with the answer.
@@ -32,6 +33,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &corpus::EXPERIMENT,
     &endings::EXPERIMENT,
     &symmetries::EXPERIMENT,
+    &scenes::EXPERIMENT,
     // Searches and players.
     &search::EXPERIMENT,
     &strength::EXPERIMENT,
