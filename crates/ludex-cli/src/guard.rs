@@ -59,6 +59,18 @@ fn give_back() {
     unsafe { mi_collect(true) }
 }
 
+/// Returns free memory to the system every second, for a process that runs for long: the allocator
+/// itself does so only while it has work.
+pub fn give_back_regularly() {
+    // Without a thread the process keeps more than it needs, and its limits hold all the same.
+    let _ = thread::Builder::new().name("memory".into()).stack_size(64 << 10).spawn(|| {
+        loop {
+            thread::sleep(Duration::from_secs(1));
+            give_back();
+        }
+    });
+}
+
 unsafe extern "C" {
     /// Of the allocator of the command.
     fn mi_collect(force: bool);

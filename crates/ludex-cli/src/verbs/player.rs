@@ -10,6 +10,7 @@ use ludex_player::{PlayerConfig, PlayerSpec, memory_of_each};
 
 use crate::args::Common;
 use crate::failure::{DONE, Failure};
+use crate::guard;
 use crate::interrupt;
 use crate::log_writer::LogWriter;
 use crate::net_args::PlayerArgs;
@@ -25,6 +26,7 @@ pub fn run(args: &PlayerArgs, common: &Common) -> Result<u8, Failure> {
         )));
     }
     let logs = args.log_dir.as_deref().map(MatchLogs::open).transpose()?;
+    guard::give_back_regularly();
     let search_memory = memory_of_each(args.matches, args.search_memory as usize);
     // Games are loaded beside running matches.
     let load_memory = common.memory.unwrap_or(USUAL_BYTES);
