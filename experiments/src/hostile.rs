@@ -122,6 +122,7 @@ const CALLS: &[Call] = &[
     call("verify", "verify CERTIFICATE FILE"),
     call("solve-certificate", "solve FILE --shortest --certificate WRITTEN"),
     call("symmetries", "symmetries FILE --cycles"),
+    call("draw", "draw FILE"),
     call("translate", "translate FILE"),
     call("translate-legal", "translate FILE --legal"),
     call("translate-steps", "translate FILE --steps 3 --to text"),
