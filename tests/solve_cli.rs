@@ -170,3 +170,22 @@ fn games_that_are_no_puzzles_refuse_its_methods_by_leaving_bounds() {
     assert_eq!(report["solved"], false);
     assert!(!lines(&output, 3).is_empty());
 }
+
+#[test]
+fn saved_strategies_are_played_and_damaged_ones_are_refused() {
+    let file = Scratch::new("saved");
+    assert_eq!(ludex(&["solve", "tictactoe", "--save", file.path()]).status.code(), Some(0));
+    let play = |rules: &str| {
+        let args = ["match", rules, "--players", "ludex,random", "--count", "2", "--verbose"];
+        ludex(&[&args[..], &["--saved", file.path()]].concat())
+    };
+    let text = stdout(&play("tictactoe"));
+    let by_ludex = text.lines().filter(|line| line.contains("saved, goal 50 proved")).count();
+    assert!(by_ludex >= 4, "{text}");
+    assert!(!text.contains("grave") && !text.contains("alphabeta"), "{text}");
+    check_refused(&play("nim"), 1, &["for other rules"]);
+    // A part of the file, as a killed process could leave it.
+    let saved = std::fs::read_to_string(&file.0).expect("it was written");
+    std::fs::write(&file.0, &saved[..saved.len() / 2]).expect("the folder is there");
+    check_refused(&play("tictactoe"), 1, &["incomplete or damaged"]);
+}
