@@ -58,6 +58,9 @@ pub enum NetworkFormat {
     Xcsp3,
     /// The text language, `.qcp`; comments hold names and values that it cannot express.
     Text,
+    /// A quantified model, `.qcp`: can a role force a goal within --steps steps? For two roles who
+    /// move in turn.
+    Qcp,
 }
 
 /// A verb of the command.
@@ -202,6 +205,15 @@ pub enum Verb {
         /// of `random` are drawn [default: one step, from any state]
         #[arg(long, value_name = "N")]
         steps: Option<usize>,
+        /// In a quantified model, ask about this role, by name or number from 1 [default: the first]
+        #[arg(long, value_name = "R")]
+        role: Option<String>,
+        /// In a quantified model, ask for at least this goal
+        #[arg(long, value_name = "V", default_value_t = 100, value_parser = clap::value_parser!(u8).range(1..=100))]
+        at_least: u8,
+        /// In a quantified model, start from this state: a file of fluents that are true
+        #[arg(long, value_name = "FILE")]
+        state: Option<std::path::PathBuf>,
         /// Instead of the network, print the legal moves that it leaves in the initial state, and
         /// whether propagation, singleton consistency or a search found them
         #[arg(long, conflicts_with_all = ["steps", "output"])]

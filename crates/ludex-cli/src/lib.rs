@@ -18,7 +18,7 @@
 
 use std::process::ExitCode;
 
-use args::{Cli, CspJob, QcspJob, ScspJob, Verb};
+use args::{Cli, CspJob, NetworkFormat, QcspJob, ScspJob, Verb};
 use failure::Failure;
 
 pub mod args;
@@ -89,7 +89,21 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Verb::Qcsp { job: QcspJob::Solve(args) } => verbs::qcsp::solve::run(&args, common),
         Verb::Qcsp { job: QcspJob::Play(args) } => verbs::qcsp::play::run(&args, common),
         Verb::Scsp { job: ScspJob::Solve(args) } => verbs::scsp::run(&args, common),
-        Verb::Translate { rules, to, steps, legal, output } => {
+        Verb::Translate {
+            rules,
+            to: NetworkFormat::Qcp,
+            steps,
+            role,
+            at_least,
+            state,
+            output,
+            ..
+        } => {
+            let (role, state, file) = (role.as_deref(), state.as_deref(), output.as_deref());
+            let asked = verbs::translate::Asked { steps, role, at_least, state, file };
+            verbs::translate::run_quantified(&rules.rules, &asked, common)
+        }
+        Verb::Translate { rules, to, steps, legal, output, .. } => {
             let file = output.as_deref();
             let task = verbs::translate::Task { form: to, steps, legal, file };
             verbs::translate::run(&rules.rules, &task, common)

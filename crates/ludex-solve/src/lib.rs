@@ -34,6 +34,7 @@
 //! 7. [`puzzle`]: methods for one role without chance.
 //! 8. [`duel`]: methods for two roles and more.
 //! 9. `saved`: strategies kept for later matches.
+//! 10. [`quantified`]: games as quantified models, for another solver.
 
 mod solution;
 mod progress;
@@ -45,6 +46,7 @@ mod sat;
 pub mod puzzle;
 pub mod duel;
 mod saved;
+pub mod quantified;
 
 pub use folded::Folded;
 pub use method::{METHODS, Method};

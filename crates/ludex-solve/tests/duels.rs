@@ -10,6 +10,7 @@ use ludex_machine::Machine;
 use ludex_model::{Data, ModelLimits, compile};
 use ludex_pipeline::{Engine, LoadOptions, load};
 use ludex_solve::duel::Table;
+use ludex_solve::quantified::{Question, write_question};
 use ludex_solve::{
     Bounds, Folded, Method, Problem, Progress, Solution, SolveOptions, points, solve,
 };
@@ -382,9 +383,9 @@ fn values_agree_with_the_plainest_algorithm() {
     assert!(n_compared > 250, "{n_compared}");
 }
 
-/// Whether the quantified solver finds a formula true.
-fn is_true(formula: &Formula) -> bool {
-    let source = Source::new("formula.qcp", formula.to_model());
+/// Whether the quantified solver finds a model true.
+fn is_true(model: String) -> bool {
+    let source = Source::new("model.qcp", model);
     let limits = ModelLimits::default();
     let compiled = compile(&source, &Data::default(), &limits, &Deadline::never());
     let ludex_model::Problem::Quantified(model) = compiled.expect("a good model").problem else {
@@ -395,6 +396,49 @@ fn is_true(formula: &Formula) -> bool {
         "true" => true,
         "false" => false,
         other => panic!("the solver answers {other}"),
+    }
+}
+
+#[test]
+fn the_quantified_solver_agrees_with_the_solvers_of_games() {
+    let games = [(nim(&[1, 2]), 4), (nim(&[2, 2]), 5), (nim(&[1, 2, 3]), 7), (chomp(2, 3), 6)];
+    for (rules, n_steps) in games {
+        let game = machine(&rules);
+        check_questions(&game, game.cursor().state(), n_steps, true);
+        // Some plays are longer.
+        check_questions(&game, game.cursor().state(), n_steps - 2, false);
+    }
+    // Late states of tic-tac-toe, and a small game of connect four.
+    let game = machine(&library("tictactoe"));
+    let mut rng = Seed(3).rng();
+    for _ in 0..6 {
+        let mut cursor = game.cursor();
+        for _ in 0..4 {
+            let drawn = game.role_ids().map(|role| cursor.draw_move(role, &mut rng));
+            let joint: Vec<_> = drawn.map(|it| it.expect("a move")).collect();
+            cursor.play(&joint);
+        }
+        check_questions(&game, cursor.state(), 5, true);
+    }
+    let game = machine(&connect_four(3, 2));
+    check_questions(&game, game.cursor().state(), 6, true);
+}
+
+/// Asks the quantified solver about all goals of both roles within some steps. If that is enough for
+/// all plays, the answers must follow from the values; if not, no answer may be better.
+#[track_caller]
+fn check_questions(game: &Machine, state: &BitSet, n_steps: usize, is_enough: bool) {
+    let problem = Problem::initial(game).with_circuit(game.circuit()).at(state.clone());
+    let options = SolveOptions { methods: vec![Method::Graph], ..SolveOptions::default() };
+    let solution = solve(&problem, &options, &Progress::new());
+    for role in game.role_ids() {
+        let value = solution.value(role).expect("the game is small");
+        for goal in [1, 50, 51, 100].into_iter().filter_map(Goal::new) {
+            let model = write_question(&problem, Question { role, goal, n_steps });
+            let answer = is_true(model.expect("the roles move in turn"));
+            assert!(answer <= (value >= goal), "{role:?} {goal:?}");
+            assert!(!is_enough || answer == (value >= goal), "{role:?} {goal:?}");
+        }
     }
 }
 
@@ -439,7 +483,7 @@ fn a_formula_is_true_if_and_only_if_its_game_is_won() {
     for (idx, (formula, expected)) in known.into_iter().chain(random).enumerate() {
         let truth = formula.is_true();
         assert!(expected.is_none_or(|expected| truth == expected), "{idx}");
-        assert_eq!(is_true(&formula), truth, "{idx}: {formula:?}");
+        assert_eq!(is_true(formula.to_model()), truth, "{idx}: {formula:?}");
         let method = DUELS[idx % DUELS.len()];
         let values = if truth { [100, 0] } else { [0, 100] };
         check_values(&solved(&formula.to_rules(), &[method]), &values);

@@ -131,7 +131,7 @@ struct TranscriptJson<'a> {
 
 /// Finds the role of the person: by name, or by number from 1. `none` means no role, and the
 /// default is the first role that is not `random`.
-fn find_person(roles: &[Role], said: Option<&str>) -> Result<Option<RoleId>, Failure> {
+pub(crate) fn find_person(roles: &[Role], said: Option<&str>) -> Result<Option<RoleId>, Failure> {
     let Some(said) = said else {
         return Ok(roles.iter().position(|role| !role.is_random).map(RoleId::new));
     };

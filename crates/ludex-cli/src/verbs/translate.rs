@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use ludex_base::{Deadline, MoveId, RoleId};
+use ludex_base::{Deadline, Goal, MoveId, RoleId};
 use ludex_csp::Variable;
 use ludex_encode::{
     EncodeConfig, Information, LookaheadLimits, Sizes, Steps, Template, Unrolled, encode,
@@ -15,11 +15,15 @@ use ludex_machine::Machine;
 use ludex_model::{write_network, write_stochastic};
 use ludex_pipeline::{Engine, EngineChoice};
 use ludex_scsp::StochasticNetwork;
+use ludex_solve::Problem;
+use ludex_solve::quantified::{NoModel, Question, write_question};
 use serde::Serialize;
 
 use crate::args::{Common, NetworkFormat};
 use crate::failure::{DONE, Failure};
 use crate::load::load;
+use crate::state_file::StateFile;
+use crate::verbs::play::find_person;
 use crate::{input, output, resources};
 
 #[derive(Serialize)]
@@ -143,18 +147,63 @@ pub fn run(rules: &str, task: &Task<'_>, common: &Common) -> Result<u8, Failure>
         }
         (NetworkFormat::Text, Some(drawn)) => Some(write_stochastic(drawn).map_err(limit)?),
         (NetworkFormat::Text, None) => Some(write_network(network).map_err(limit)?),
+        (NetworkFormat::Qcp, _) => None,
     };
-    match (&text, task.file) {
-        (Some(text), Some(path)) => std::fs::write(path, text)
-            .map_err(|error| Failure::Call(format!("`{}`: {error}", path.display())))?,
-        (Some(text), None) => output::text(text)?,
-        (None, _) => {}
+    if let Some(text) = &text {
+        write(text, task.file)?;
     }
     match (common.json, task.file) {
         (true, _) => output::json(&report)?,
         (false, None) if !task.legal => {}
         (false, _) => output::text(&report.to_lines())?,
     }
+    Ok(DONE)
+}
+
+fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
+    match file {
+        Some(path) => std::fs::write(path, text)
+            .map_err(|error| Failure::Call(format!("`{}`: {error}", path.display()))),
+        None => Ok(output::text(text)?),
+    }
+}
+
+/// What to ask in a quantified model.
+pub struct Asked<'a> {
+    /// The most steps of a play.
+    pub steps: Option<usize>,
+    /// The role, as given.
+    pub role: Option<&'a str>,
+    /// The goal to force.
+    pub at_least: u8,
+    /// The file of the first state.
+    pub state: Option<&'a Path>,
+    /// The output file.
+    pub file: Option<&'a Path>,
+}
+
+/// Writes a game as a quantified model.
+pub fn run_quantified(rules: &str, asked: &Asked<'_>, common: &Common) -> Result<u8, Failure> {
+    let Some(n_steps) = asked.steps else {
+        return Err(Failure::Call("a quantified model needs `--steps N`".into()));
+    };
+    let input = input::read(rules)?;
+    let loaded = load(&input, EngineChoice::Circuit, common)?;
+    let Engine::Machine(game) = &loaded.engine else {
+        return Err(Failure::Limit(NoModel::NoCircuit.to_string()));
+    };
+    let role = find_person(game.roles(), asked.role)?.unwrap_or(RoleId::new(0));
+    let mut problem = Problem::initial(game).with_circuit(game.circuit());
+    if let Some(file) = asked.state {
+        problem = problem.at(StateFile::read(file)?.for_machine(game)?);
+    }
+    let goal = Goal::new(asked.at_least.into()).expect("the option is at most 100");
+    let text = write_question(&problem, Question { role, goal, n_steps });
+    let text = text.map_err(|reason| match reason {
+        NoModel::NotADuel | NoModel::NotInTurn => Failure::Call(reason.to_string()),
+        _ => Failure::Limit(reason.to_string()),
+    })?;
+    write(&text, asked.file)?;
     Ok(DONE)
 }
 
