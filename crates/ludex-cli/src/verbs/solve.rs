@@ -170,7 +170,7 @@ fn certificate<G: Describe>(
     let mut proofs = solution.proofs.to_vec();
     if proofs.is_empty()
         && let ([role], [bounds]) = (game.roles(), &solution.bounds[..])
-        && !solution.line.is_empty()
+        && ends_after(problem, &solution.line)
     {
         let claim = Claim::Plan(role.name.clone(), bounds.lower.into());
         let evidence = solution.line.iter().map(|joint| game.move_text(joint[0])).collect();
@@ -182,6 +182,13 @@ fn certificate<G: Describe>(
     }
     let rules_hash = rules_hash(loaded.source.text());
     (!proofs.is_empty()).then_some(Certificate { rules_hash, start, proofs })
+}
+
+/// Returns whether a line leads to an end; without a move it does if the first state is one.
+fn ends_after<G: Game>(problem: &Problem<'_, G>, line: &[Vec<MoveId>]) -> bool {
+    let mut cursor = problem.game.cursor();
+    cursor.set_state(&last_state(problem, line));
+    cursor.is_terminal()
 }
 
 /// Writes a file under another name first, so that a reader never sees a part of it.
