@@ -45,7 +45,7 @@ struct Options {
 }
 
 const COLUMNS: &str =
-    "name\tsolved\tmethod\tlower\tupper\tnodes\tseconds\tcertificate\tlines\tnote";
+    "name\tsolved\tmethod\tlower\tupper\tnodes\tseconds\tcertificate\tlines\tnote\tbudget";
 
 /// Solves the games that were not tried before, one after the other, because a solver uses all cores.
 fn solve_all(run: &Run, options: &Options) -> Result<()> {
@@ -77,11 +77,10 @@ fn solve_all(run: &Run, options: &Options) -> Result<()> {
     };
     table.describe(&format!(
         "# Games solved from their rules\n\n\
-         {made_by}: each rulesheet in a process of its own, `ludex solve --budget {} --certificate`, one at a time.\n\
-         All rows are in `{name}.tsv`.\n{}\n\n\
+         {made_by}: each rulesheet in a process of its own, `ludex solve --budget N --certificate`, one at a time.\n\
+         All rows are in `{name}.tsv`, each with the seconds that the solver had, its *budget*.\n{}\n\n\
          | | sheets |\n| --- | --- |\n| all | {} |\n| proved value for every role | {n_solved} |\n\
          | of these with an accepted certificate | {n_accepted} |\n",
-        options.seconds,
         table.commits_in_words()?,
         rows.len(),
     ))
@@ -141,5 +140,6 @@ fn solve_one(ludex: &Path, game: &RulesFile, options: &Options) -> Result<Vec<St
         verdict,
         n_lines.to_string(),
         note.replace(['\t', '\n'], " "),
+        budget,
     ])
 }
