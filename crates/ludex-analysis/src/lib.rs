@@ -19,6 +19,7 @@ pub mod conjunctions; // 5. facts needed to reach a goal
 pub mod features; // 6. numeric features of a state
 pub mod layout; // 7. states as boards, for people
 pub mod symmetry; // 8. permutations that keep the rules
+pub mod decompose; // 9. a game as several games
 
 #[cfg(test)]
 mod tests;
