@@ -123,6 +123,12 @@ pub enum Verb {
         #[arg(long)]
         cycles: bool,
     },
+    /// Take a game apart into subgames
+    ///
+    /// Subgames share no moves that bind one to the other, and each has winning conditions of its
+    /// own. What the rules do not prove, random playouts decide.
+    #[command(after_help = DECOMPOSE_EXAMPLES)]
+    Decompose(DecomposeArgs),
     /// Play a game in the terminal
     Play {
         /// The rulesheet.
@@ -332,6 +338,28 @@ const SERVE_EXAMPLES: &str = "Examples:
   ludex serve
   ludex serve --port 8080 --no-open --database matches.db
   ludex serve --listen 0.0.0.0";
+
+const DECOMPOSE_EXAMPLES: &str = "Examples:
+  ludex decompose tictactoe
+  ludex decompose nim --playouts 5000 --json
+  ludex decompose lights-out --dot | dot -Tsvg -o parts.svg";
+
+/// What `ludex decompose` takes.
+#[derive(Clone, Debug, Args)]
+pub struct DecomposeArgs {
+    /// The rulesheet.
+    #[command(flatten)]
+    pub rules: Rules,
+    /// Take the game apart from this state on: a file of fluents that are true in it
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<std::path::PathBuf>,
+    /// Play this many random playouts
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub playouts: usize,
+    /// Print the subgames as a graph for Graphviz
+    #[arg(long)]
+    pub dot: bool,
+}
 
 const PLAYER_EXAMPLES: &str = "Examples:
   ludex player

@@ -69,6 +69,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         }
         Verb::Solve(args) => verbs::solve::run(&args, common),
         Verb::Symmetries { rules, cycles } => verbs::symmetries::run(&rules.rules, cycles, common),
+        Verb::Decompose(args) => verbs::decompose::run(&args, common),
         Verb::Play { rules, role, player, move_time, saved, engine } => {
             let engine = engine.choice();
             let options = verbs::play::PlayOptions { role, player, move_time, saved, engine };

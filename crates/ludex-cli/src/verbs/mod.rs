@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod check;
 pub mod csp;
+pub mod decompose;
 pub mod draw;
 pub mod games;
 pub mod ground;
