@@ -375,9 +375,10 @@ impl Evidence {
     }
 }
 
-/// Whether more than half of the options are in a mask.
+/// Whether at least three quarters of the options are in a mask: then the others stand out, as the
+/// one lamp that is pressed does among those that fade.
 pub(super) fn is_most(mask: u128, n_options: usize) -> bool {
-    2 * mask.count_ones() as usize > n_options
+    4 * mask.count_ones() as usize >= 3 * n_options
 }
 
 /// Iterates over the options of a mask.

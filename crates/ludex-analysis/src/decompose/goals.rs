@@ -11,6 +11,7 @@ use ludex_base::{BitSet, FluentId, Goal, RoleId};
 use ludex_circuit::{Circuit, Gate, GateId};
 
 use super::known::{Known, Truth};
+use super::parts::Parts;
 use super::structure::Reader;
 
 /// A gate that decides something about the goals.
@@ -144,6 +145,28 @@ fn find_conditions(
         minimal.extend(here.map(|it| Condition { fluents: fluents.clone(), ..it.clone() }));
     }
     Some(minimal)
+}
+
+/// Joins parts without conditions of their own if some gate of the goals reads them together.
+///
+/// The goals themselves do not count: what is joined only there adds up.
+pub(super) fn join_unjudged(circuit: &Circuit, parts: &mut Parts, unjudged: &[FluentId]) {
+    let is_in_cone = circuit.cone(circuit.goals.iter().map(|it| it.2));
+    let is_goal = |gate: GateId| circuit.goals.iter().any(|it| it.2 == gate);
+    // By gate, one of the fluents that it reads; the others are joined with it.
+    let mut read: Vec<Option<FluentId>> = vec![None; circuit.n_gates()];
+    for gate in circuit.gate_ids().filter(|gate| is_in_cone[gate.index()]) {
+        if let Gate::Fluent(fluent) = circuit.gate(gate) {
+            read[gate.index()] = unjudged.binary_search(&fluent).is_ok().then_some(fluent);
+            continue;
+        }
+        let inputs: Vec<FluentId> =
+            circuit.inputs(gate).iter().filter_map(|input| read[input.index()]).collect();
+        read[gate.index()] = inputs.first().copied();
+        if inputs.len() > 1 && !is_goal(gate) {
+            parts.join_all(&inputs);
+        }
+    }
 }
 
 /// A guess at how often a loop is evaluated.

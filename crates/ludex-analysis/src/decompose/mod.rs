@@ -11,8 +11,8 @@ mod known; // 2. the circuit with unknown inputs; fluents that never change
 mod structure; // 3. what gates read; fluents that no move can influence
 mod sample; // 4. random playouts
 mod evidence; // 5. what choices change, and what they depend on
-mod goals; // 6. winning conditions and subgoals
-mod parts; // 7. a partition that grows together
+mod parts; // 6. a partition that grows together
+mod goals; // 7. winning conditions and subgoals
 mod serial; // 8. parts that are played one after the other
 mod equal; // 9. subgames with the same rules
 mod words; // subgames in words
@@ -230,7 +230,8 @@ pub fn decompose(
             let mut rest: Vec<FluentId> =
                 goal_fluents.iter().flat_map(|it| it.1.iter().copied()).collect();
             rest.retain(|&it| !judged.contains(&parts.part(it)));
-            parts.join_all(&rest);
+            rest.sort_unstable();
+            goals::join_unjudged(circuit, &mut parts, &rest);
         }
         None => goal_fluents.iter().for_each(|it| parts.join_all(&it.1)),
     }
