@@ -28,6 +28,7 @@ mod sliding;
 mod search;
 mod strength;
 mod symmetries;
+mod decompose;
 mod scenes;
 mod improvements;
 mod puzzles;

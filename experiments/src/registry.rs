@@ -5,7 +5,7 @@ use clap::{ArgMatches, Command};
 
 use crate::run::Run;
 use crate::{
-    corpus, csp_compare, endings, exact_puzzles, faults, fuzz, ground, hidden, hostile,
+    corpus, csp_compare, decompose, endings, exact_puzzles, faults, fuzz, ground, hidden, hostile,
     improvements, kills, loaded, macucb, overhead, peers_attack, playouts, puzzles, quantified,
     reasoner, scenes, search, sliding, solve, solved, strength, symmetries, translate,
     translate_agree,
@@ -33,6 +33,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &corpus::EXPERIMENT,
     &endings::EXPERIMENT,
     &symmetries::EXPERIMENT,
+    &decompose::EXPERIMENT,
     &scenes::EXPERIMENT,
     // Searches and players.
     &search::EXPERIMENT,

@@ -1,0 +1,196 @@
+//! Does the decomposition of games agree with the answers written down beforehand?
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result};
+use clap::{Args, FromArgMatches as _};
+use ludex_analysis::decompose::{DecomposeConfig, Decomposition, Worth, decompose};
+use ludex_base::{Deadline, FluentId, Seed, Source};
+use ludex_machine::Machine;
+use ludex_pipeline::{Engine, EngineChoice, LoadOptions, load};
+use ludex_testkit::corpus;
+use xtask::tools::shared_folder;
+
+use crate::registry::Experiment;
+use crate::run::Run;
+use crate::tables::Table;
+
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "decompose",
+    question: "Into which subgames do games come apart, is that right, and how long does it take?",
+    command: "cargo experiment decompose",
+    table: "decompose.tsv, decompose.md",
+    options: Options::augment_args,
+    run: |run, given| take_apart(run, &Options::from_arg_matches(given)?),
+};
+
+#[derive(Args)]
+struct Options {
+    /// Only these games
+    games: Vec<String>,
+    /// Random playouts for each game
+    #[arg(long, default_value_t = 1_000)]
+    playouts: usize,
+    /// Seed of the playouts
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// The answers that were written down before the program gave its own.
+const EXPECTED: &str = include_str!("../../tests/data/decompositions.tsv");
+
+/// What a sheet should come apart into.
+struct Expected {
+    n_subgames: usize,
+    /// Groups of fluents, each by words that occur in their texts: a group is in one subgame, and
+    /// no two groups are in the same.
+    groups: Vec<Vec<String>>,
+}
+
+fn expected(game: &str) -> Result<Option<Expected>> {
+    let rows = EXPECTED.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>());
+    let Some(row) = { rows }.find(|row| row[0] == game) else { return Ok(None) };
+    let groups = row[2].split(" | ").filter(|group| *group != "-").map(words).collect();
+    let n_subgames = row[1].parse().with_context(|| format!("the row of {game}"))?;
+    Ok(Some(Expected { n_subgames, groups }))
+}
+
+/// The words of a group: each begins with `(`, the start of a fluent, or with `_`, its end.
+fn words(group: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for piece in group.split(' ') {
+        match words.last_mut() {
+            Some(word) if !piece.starts_with(['(', '_']) => {
+                word.push(' ');
+                word.push_str(piece);
+            }
+            _ => words.push(piece.to_owned()),
+        }
+    }
+    words
+}
+
+/// Whether a fluent is meant by a word of a group.
+fn is_meant(text: &str, word: &str) -> bool {
+    match word.strip_prefix('_') {
+        Some(end) => text.ends_with(end),
+        None => text.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', ')'])),
+    }
+}
+
+/// Compares a decomposition with what was expected; an empty text if they agree.
+fn difference(machine: &Machine, found: &Decomposition, expected: &Expected) -> String {
+    let n_useful = found.useful().count();
+    if n_useful != expected.n_subgames {
+        return format!("{n_useful} instead of {}", expected.n_subgames);
+    }
+    let mut owners: Vec<usize> = Vec::new();
+    for group in &expected.groups {
+        let is_of_group = |fluent: &FluentId| {
+            let text = machine.circuit().vocabulary.fluent_text(*fluent);
+            group.iter().any(|word| is_meant(&text, word))
+        };
+        let of_group = |it: &usize| found.subgames[*it].fluents.iter().any(is_of_group);
+        let mut subgames: Vec<usize> = (0..found.subgames.len()).filter(of_group).collect();
+        subgames.retain(|&it| found.subgames[it].worth != Worth::Useless);
+        let &[owner] = &subgames[..] else {
+            return format!("{} is in {} subgames", group.join(" "), subgames.len());
+        };
+        if owners.contains(&owner) {
+            return format!("{} is not apart", group.join(" "));
+        }
+        owners.push(owner);
+    }
+    String::new()
+}
+
+/// Takes every game of the corpus apart and compares.
+fn take_apart(run: &Run, options: &Options) -> Result<()> {
+    let columns = "game\tplayouts asked\tgates\tsubgames\tuseless\tindependent\tcrossings\tplayouts\t\
+                   states\tload seconds\tseconds\tdifference";
+    let table = Table::open(run, "decompose", columns)?;
+    let asked = options.playouts.to_string();
+    for rules in corpus(&shared_folder()?) {
+        let is_wanted = options.games.is_empty() || options.games.contains(&rules.name);
+        if !is_wanted || table.has(&[&rules.name, &asked]) {
+            continue;
+        }
+        let began = Instant::now();
+        let load_options = LoadOptions { engine: EngineChoice::Circuit, ..LoadOptions::default() };
+        let loaded = load(Source::new(&rules.name, rules.text()), &load_options);
+        let loaded = loaded.ok().map(|it| it.engine);
+        let Some(Engine::Machine(machine)) = &loaded else {
+            let mut cells = vec![rules.name.as_str(), asked.as_str()];
+            cells.resize(12, "-");
+            table.append(&cells)?;
+            continue;
+        };
+        let load_seconds = began.elapsed().as_secs_f64();
+        let circuit = machine.circuit();
+        let config = DecomposeConfig {
+            n_playouts: options.playouts,
+            seed: Seed(options.seed),
+            ..DecomposeConfig::usual()
+        };
+        let found = decompose(circuit, &circuit.init, &config, &Deadline::never());
+        let seconds = began.elapsed().as_secs_f64();
+        let n_useful = found.useful().count();
+        let difference = match expected(&rules.name)? {
+            None => "?".into(),
+            Some(expected) => match difference(machine, &found, &expected) {
+                text if text.is_empty() => "none".into(),
+                text => text,
+            },
+        };
+        table.append(&[
+            rules.name.clone(),
+            asked.clone(),
+            circuit.n_gates().to_string(),
+            n_useful.to_string(),
+            (found.subgames.len() - n_useful).to_string(),
+            found.independent_parts.len().to_string(),
+            found.crossings.len().to_string(),
+            found.n_playouts.to_string(),
+            found.n_states.to_string(),
+            format!("{load_seconds:.3}"),
+            format!("{seconds:.3}"),
+            difference,
+        ])?;
+    }
+    describe(run, &table)
+}
+
+fn describe(run: &Run, table: &Table) -> Result<()> {
+    let rows = table.rows()?;
+    let mut text = format!(
+        "# Decomposition of the corpus\n\n{}.\n\
+         *Seconds* are from the text to the answer, *load* of them to the circuit. *Difference* \
+         compares with `tests/data/decompositions.tsv`; `?` if nothing was written down, `-` if \
+         the game has no circuit.\n{}\n\n\
+         | game | playouts | gates | subgames | useless | independent | crossings | played | states | \
+         load | seconds | difference |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        run.made_by("decompose"),
+        table.commits_in_words()?
+    );
+    let (mut n_right, mut n_compared, mut n_quick, mut n_timed) = (0, 0, 0, 0);
+    for row in &rows {
+        writeln!(text, "| {} |", row[..12].join(" | "))?;
+        n_compared += usize::from(!matches!(row[11].as_str(), "?" | "-"));
+        n_right += usize::from(row[11] == "none");
+        if let Ok(seconds) = row[10].parse::<f64>() {
+            n_timed += 1;
+            n_quick += usize::from(seconds < 3.0);
+        }
+    }
+    let share = |part: usize, of: usize| 100.0 * part as f64 / of.max(1) as f64;
+    let summary = format!(
+        "Right: {n_right} of {n_compared} ({:.1} %). Under 3 s: {n_quick} of {n_timed} ({:.1} %).",
+        share(n_right, n_compared),
+        share(n_quick, n_timed)
+    );
+    println!("{summary}");
+    writeln!(text, "\n{summary}")?;
+    table.describe(&text)
+}
