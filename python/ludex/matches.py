@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -59,7 +61,7 @@ class SeriesPlan:
         """Plays one match and returns its record as JSON."""
         return _ludex.play_match(
             self.game,
-            list(self.players),
+            [player if isinstance(player, str) else _Timed(player) for player in self.players],
             number,
             start_clock=self.start_clock,
             play_clock=self.play_clock,
@@ -84,6 +86,47 @@ class SeriesPlan:
         report = json.loads(text)
         matches = sorted((json.loads(record) for record in records), key=lambda it: int(it["number"]))
         return Series(matches, report["players"], report.get("share"))
+
+
+class _Timed:
+    """Calls a player on a thread that can be left behind when it is late."""
+
+    def __init__(self, player: Player) -> None:
+        self.player = player
+        self.name = _name(player)
+        self.ready = threading.Event()
+        self.ready.set()
+
+    def choose(
+        self,
+        role: str,
+        fluents: list[str] | None,
+        legal_moves: list[str] | None,
+        seen: list[str],
+        seconds: float,
+    ) -> str:
+        end = time.monotonic() + seconds
+        # A late call must come back before the next one.
+        if not self.ready.wait(seconds):
+            raise TimeoutError
+        answers: list[str] = []
+        errors: list[Exception] = []
+        ready = self.ready = threading.Event()
+
+        def call() -> None:
+            try:
+                answers.append(self.player.choose(role, fluents, legal_moves, seen, end - time.monotonic()))
+            except Exception as error:  # noqa: BLE001
+                errors.append(error)
+            ready.set()
+
+        # The interpreter does not wait for such a thread when it ends.
+        threading.Thread(target=call, daemon=True).start()
+        if not ready.wait(max(end - time.monotonic(), 0)):
+            raise TimeoutError
+        if errors:
+            raise errors[0]
+        return answers[0]
 
 
 def _name(player: Any) -> str:

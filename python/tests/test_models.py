@@ -4,10 +4,10 @@ import ludex
 import pytest
 
 def test_a_network_is_solved_with_data():
-    answer = ludex.solve_model("exists x: 0..9; exists y: 0..9; goal x + y == 17 && x < y;")
+    answer = ludex.solve_model("exists x: 0..9; exists y: 0..9; goal x + y = 17; goal x < y;")
     assert answer["verdict"] == "true" and answer["complete"]
     assert answer["solution"] == {"x": 8, "y": 9}
-    text = "param n: int; exists x: 0..n; goal x * x == n;"
+    text = "param n: int; exists x: 0..n; goal x * x = n;"
     assert ludex.solve_model(text, {"n": 49})["solution"] == {"x": 7}
     assert ludex.solve_model(text, {"n": 48})["verdict"] == "false"
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Instant;
 
 use ludex_base::{Deadline, MoveId, RoleId, Seed};
@@ -14,7 +13,7 @@ use ludex_referee::{
     SeriesConfig, SeriesEnd, Tally, play_one,
 };
 use ludex_search::SearchLimits;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -135,7 +134,7 @@ fn opinion<G: Playable>(
 /// A player of a match, as Python names it.
 enum Named {
     Spec(PlayerSpec),
-    /// An object with a method `choose(role, legal_moves, seen, seconds)`.
+    /// An object with a method `choose(role, fluents, legal_moves, seen, seconds)`.
     Object(Arc<Py<PyAny>>),
 }
 
@@ -258,22 +257,20 @@ fn name_of(player: &Bound<'_, PyAny>) -> PyResult<String> {
     }
 }
 
-/// A player written in Python. It is called on a thread of its own, so that the seat answers in time
-/// whatever it does; what comes late is thrown away.
+/// A player written in Python. Its method `choose` keeps the clock: it raises `TimeoutError` when the
+/// player is late.
 struct PythonSeat<'g, G: Playable> {
     name: String,
     object: Arc<Py<PyAny>>,
     game: &'g G,
     cursor: G::Cursor,
     role: RoleId,
-    /// Whether the last call has not come back.
-    pending: Option<Receiver<Result<String, String>>>,
 }
 
 impl<'g, G: Playable> PythonSeat<'g, G> {
     fn new(name: String, object: Arc<Py<PyAny>>, game: &'g G) -> Self {
         let (cursor, role) = (game.cursor(), RoleId::new(0));
-        Self { name, object, game, cursor, role, pending: None }
+        Self { name, object, game, cursor, role }
     }
 
     /// What the role has seen, as text.
@@ -314,36 +311,16 @@ impl<G: Playable> Seat for PythonSeat<'_, G> {
             let texts = legal.into_iter().map(|it| game.move_text(it)).collect();
             (Some(game.state_texts(self.cursor.state())), Some(texts))
         };
-        let lapse = |why| Answer { reply: Reply::Lapse(why), thought: None };
-        if let Some(pending) = &self.pending {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if pending.recv_timeout(left).is_err() {
-                return lapse(Lapse::Late);
-            }
-        }
-        let (sender, receiver) = channel();
-        let object = Arc::clone(&self.object);
-        std::thread::spawn(move || {
-            let answer = Python::attach(|py| {
-                let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
-                let asked =
-                    object.bind(py).call_method1("choose", (role, fluents, legal, seen, left));
-                let text = asked.and_then(|it| it.extract::<String>());
-                text.map_err(|error| error.to_string())
-            });
-            // A seat that no longer waits has dropped the receiver.
-            drop(sender.send(answer));
+        let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
+        let answer = Python::attach(|py| {
+            let player = self.object.bind(py);
+            let asked = player.call_method1("choose", (role, fluents, legal, seen, left));
+            asked.and_then(|it| it.extract::<String>()).map_err(|error| {
+                let is_late = error.is_instance_of::<PyTimeoutError>(py);
+                if is_late { Lapse::Late } else { Lapse::Failed(error.to_string()) }
+            })
         });
-        let left = deadline.saturating_duration_since(Instant::now());
-        match receiver.recv_timeout(left) {
-            Ok(Ok(text)) => Answer { reply: Reply::Text(text), thought: None },
-            Ok(Err(error)) => lapse(Lapse::Failed(error)),
-            Err(RecvTimeoutError::Disconnected) => lapse(Lapse::Failed("it panicked".into())),
-            Err(RecvTimeoutError::Timeout) => {
-                self.pending = Some(receiver);
-                lapse(Lapse::Late)
-            }
-        }
+        Answer { reply: answer.map_or_else(Reply::Lapse, Reply::Text), thought: None }
     }
 
     fn stop(&mut self, _seen: Seen<'_>) {}
