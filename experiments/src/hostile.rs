@@ -123,6 +123,7 @@ const CALLS: &[Call] = &[
     call("solve-certificate", "solve FILE --shortest --certificate WRITTEN"),
     call("symmetries", "symmetries FILE --cycles"),
     call("draw", "draw FILE"),
+    call("decompose", "decompose FILE"),
     call("translate", "translate FILE"),
     call("translate-legal", "translate FILE --legal"),
     call("translate-steps", "translate FILE --steps 3 --to text"),
