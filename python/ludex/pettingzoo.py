@@ -9,7 +9,6 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
-from pettingzoo.utils import AgentSelector
 
 from ._ludex import Game
 
@@ -17,7 +16,7 @@ Observation = dict[str, NDArray[np.int8]]
 
 
 class _Table:
-    """What both kinds of environment share: a state, and what each agent sees and may do."""
+    """A state, and what each agent sees and may do."""
 
     def __init__(self, rules: Game | str | PathLike[str], max_steps: int) -> None:
         self.game = rules if isinstance(rules, Game) else Game(rules)
@@ -85,15 +84,10 @@ class _Table:
         return {agent: (goals[agent] or 0) / 100 for agent in self.agents}
 
 
-class AgentEnv(AECEnv):  # type: ignore[misc]
-    """A game whose agents act one after the other.
+class _Seats:
+    """What both kinds of environment share: a table, and the spaces of its agents."""
 
-    Agents that choose at the same time are asked in the order of the roles, and none sees what another
-    chose before the step is played. An agent with a single legal move is not asked. An illegal action ends
-    the game with the reward -1 for the agent and 0 for the others.
-    """
-
-    metadata = {"render_modes": ["ansi", "svg"], "name": "ludex", "is_parallelizable": False, "render_fps": 4}
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "svg"], "name": "ludex", "render_fps": 4}
 
     def __init__(
         self,
@@ -105,6 +99,7 @@ class AgentEnv(AECEnv):  # type: ignore[misc]
         super().__init__()
         self.table = _Table(rules, max_steps)
         self.possible_agents = list(self.table.agents)
+        self.agents: list[str] = []
         self.render_mode = render_mode
         self.observation_spaces = {it: self.table.observation_space(it) for it in self.possible_agents}
         self.action_spaces = {it: self.table.action_space(it) for it in self.possible_agents}
@@ -116,6 +111,23 @@ class AgentEnv(AECEnv):  # type: ignore[misc]
     def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
         return self.action_spaces[agent]
 
+    def render(self) -> str | None:
+        if self.render_mode == "svg":
+            return self.table.state.svg()
+        return str(self.table.state) if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        pass
+
+
+class AgentEnv(_Seats, AECEnv):  # type: ignore[misc]
+    """A game whose agents act one after the other.
+
+    Agents that choose at the same time are asked in the order of the roles, and none sees what another
+    chose before the step is played. An agent with a single legal move is not asked. An illegal action ends
+    the game with the reward -1 for the agent and 0 for the others.
+    """
+
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         self.table.begin(seed)
         self.agents = list(self.possible_agents)
@@ -126,8 +138,7 @@ class AgentEnv(AECEnv):  # type: ignore[misc]
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self.chosen: dict[str, int] = {}
         self.waiting = self.table.deciders()
-        selector = AgentSelector(self.waiting or self.agents)
-        self.agent_selection = selector.reset()
+        self.agent_selection = (self.waiting or self.agents)[0]
 
     def observe(self, agent: str) -> Observation:
         return self.table.observe(agent)
@@ -168,43 +179,12 @@ class AgentEnv(AECEnv):  # type: ignore[misc]
         setattr(self, kind, dict.fromkeys(self.agents, True))
         self.agent_selection = self.agents[0]
 
-    def render(self) -> str | None:
-        if self.render_mode == "svg":
-            return self.table.state.svg()
-        return str(self.table.state) if self.render_mode == "ansi" else None
 
-    def close(self) -> None:
-        pass
-
-
-class SimultaneousEnv(ParallelEnv):  # type: ignore[misc]
+class SimultaneousEnv(_Seats, ParallelEnv):  # type: ignore[misc]
     """A game whose agents all act in every step; an agent without a choice has one legal action.
 
     An illegal action ends the game with the reward -1 for its agent.
     """
-
-    metadata = {"render_modes": ["ansi", "svg"], "name": "ludex", "render_fps": 4}
-
-    def __init__(
-        self,
-        rules: Game | str | PathLike[str],
-        *,
-        max_steps: int = 1_000,
-        render_mode: str | None = None,
-    ) -> None:
-        self.table = _Table(rules, max_steps)
-        self.possible_agents = list(self.table.agents)
-        self.agents: list[str] = []
-        self.render_mode = render_mode
-        self.observation_spaces = {it: self.table.observation_space(it) for it in self.possible_agents}
-        self.action_spaces = {it: self.table.action_space(it) for it in self.possible_agents}
-        self.metadata = self.metadata | {"name": f"ludex_{self.table.game.name}"}
-
-    def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
-        return self.action_spaces[agent]
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
@@ -247,14 +227,6 @@ class SimultaneousEnv(ParallelEnv):  # type: ignore[misc]
 
     def _infos(self) -> dict[str, dict[str, Any]]:
         return {agent: {"action_mask": self.table.mask(agent)} for agent in self.agents}
-
-    def render(self) -> str | None:
-        if self.render_mode == "svg":
-            return self.table.state.svg()
-        return str(self.table.state) if self.render_mode == "ansi" else None
-
-    def close(self) -> None:
-        pass
 
 
 def env(rules: Game | str | PathLike[str], **options: Any) -> AgentEnv:

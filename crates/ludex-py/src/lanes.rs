@@ -95,20 +95,24 @@ impl Lanes {
             move_starts: core.move_starts.clone(),
             random: machine.role_ids().filter(|it| machine.roles()[it.index()].is_random).collect(),
         };
-        let mut rng = Seed(seed).rng();
-        let first = machine.positions(&mut rng);
-        let n_lanes = first.n_lanes();
-        let mut chunks = Vec::new();
-        let mut positions = Some(first);
-        for start in (0..count).step_by(n_lanes) {
-            let n_here = (count - start).min(n_lanes);
-            chunks.push(Chunk {
-                positions: positions.take().unwrap_or_else(|| machine.positions(&mut rng)),
-                steps: vec![0; n_here],
-                chosen: vec![None; n_here * n_roles],
-                goals: vec![0; n_here],
-            });
-        }
+        // The first positions compile the game.
+        let chunks = py.detach(|| {
+            let mut rng = Seed(seed).rng();
+            let mut chunks = Vec::new();
+            let mut n_left = count;
+            while n_left > 0 {
+                let positions = machine.positions(&mut rng);
+                let n_here = n_left.min(positions.n_lanes());
+                n_left -= n_here;
+                chunks.push(Chunk {
+                    positions,
+                    steps: vec![0; n_here],
+                    chosen: vec![None; n_here * n_roles],
+                    goals: vec![0; n_here],
+                });
+            }
+            chunks
+        });
         let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
         let mut lanes = Self {
             n_threads: if threads == 0 { n_cores } else { threads }.clamp(1, chunks.len()),
@@ -130,7 +134,7 @@ impl Lanes {
 
     /// Begins all games again.
     fn reset(&mut self, py: Python<'_>) {
-        self.on_threads(py, |chunk, rows, shape, _| chunk.begin(rows, shape));
+        self.on_threads(py, |chunk, rows, shape| chunk.begin(rows, shape));
     }
 
     /// Plays a step of every game.
@@ -155,14 +159,14 @@ impl Lanes {
         })?;
         self.choose(py, actions, is_joint)?;
         let max_steps = self.max_steps;
-        self.on_threads(py, move |chunk, rows, shape, _| chunk.step(rows, shape, max_steps));
+        self.on_threads(py, move |chunk, rows, shape| chunk.step(rows, shape, max_steps));
         Ok(())
     }
 
     /// Plays steps at random and returns how many were played: what the engine can do alone.
     fn play_randomly(&mut self, py: Python<'_>, n_steps: usize) -> usize {
         let max_steps = self.max_steps;
-        self.on_threads(py, move |chunk, rows, shape, _| {
+        self.on_threads(py, move |chunk, rows, shape| {
             for _ in 0..n_steps {
                 chunk.chosen.fill(None);
                 chunk.step(rows, shape, max_steps);
@@ -229,7 +233,7 @@ impl Lanes {
     fn on_threads(
         &mut self,
         py: Python<'_>,
-        work: impl Fn(&mut Chunk, &mut Rows<'_>, &Shape, usize) + Sync,
+        work: impl Fn(&mut Chunk, &mut Rows<'_>, &Shape) + Sync,
     ) {
         let n_lanes = self.chunks[0].positions.n_lanes();
         let (shape, n_threads) = (&self.shape, self.n_threads);
@@ -245,14 +249,14 @@ impl Lanes {
                 slice(self.deciders.bind(py)),
             )
         };
-        let mut jobs: Vec<(usize, &mut Chunk, Rows<'_>)> = Vec::new();
+        let mut jobs: Vec<(&mut Chunk, Rows<'_>)> = Vec::new();
         let mut observations = observations.chunks_mut((n_lanes * shape.n_fluents).max(1));
         let mut masks = masks.chunks_mut((n_lanes * shape.n_moves).max(1));
         let mut rewards = rewards.chunks_mut(n_lanes * shape.n_roles);
         let mut terminated = terminated.chunks_mut(n_lanes);
         let mut truncated = truncated.chunks_mut(n_lanes);
         let mut deciders = deciders.chunks_mut(n_lanes);
-        for (idx, chunk) in self.chunks.iter_mut().enumerate() {
+        for chunk in &mut self.chunks {
             let rows = Rows {
                 observations: observations.next().unwrap_or_default(),
                 masks: masks.next().unwrap_or_default(),
@@ -261,7 +265,7 @@ impl Lanes {
                 truncated: truncated.next().unwrap_or_default(),
                 deciders: deciders.next().unwrap_or_default(),
             };
-            jobs.push((idx, chunk, rows));
+            jobs.push((chunk, rows));
         }
         let work = &work;
         py.detach(|| {
@@ -271,13 +275,13 @@ impl Lanes {
                 let own = parts.next();
                 for part in parts {
                     scope.spawn(move || {
-                        for (idx, chunk, rows) in part {
-                            work(chunk, rows, shape, *idx);
+                        for (chunk, rows) in part {
+                            work(chunk, rows, shape);
                         }
                     });
                 }
-                for (idx, chunk, rows) in own.into_iter().flatten() {
-                    work(chunk, rows, shape, *idx);
+                for (chunk, rows) in own.into_iter().flatten() {
+                    work(chunk, rows, shape);
                 }
             });
         });

@@ -1,7 +1,7 @@
 //! The Python package `ludex`: games, environments, players and exact answers.
 //!
-//! Everything that takes long runs without the interpreter's lock, can be stopped by Ctrl-C, and
-//! turns a panic into an exception. What needs no Rust, such as the adapters to Gymnasium and
+//! Everything that takes long runs without the interpreter's lock; loading, searching, matches and
+//! solving end on Ctrl-C, and a panic of theirs becomes an exception. What needs no Rust, such as the adapters to Gymnasium and
 //! PettingZoo, is written in Python, in `python/ludex`.
 //!
 //! Read the modules in this order:
