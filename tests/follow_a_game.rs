@@ -2,7 +2,7 @@
 //! stage.
 //!
 //! Start reading Ludex here. To see the output:
-//! `cargo test --release -p ludex-tests --test follow_a_game -- --nocapture`
+//! `cargo test --release -p ludex-tests --test all follow_a_game -- --nocapture`
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

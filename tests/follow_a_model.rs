@@ -2,7 +2,7 @@
 //! result of each stage.
 //!
 //! `tests/follow_a_game.rs` does the same for a game. To see the output:
-//! `cargo test --release -p ludex-tests --test follow_a_model -- --nocapture`
+//! `cargo test --release -p ludex-tests --test all follow_a_model -- --nocapture`
 
 use ludex_base::{Deadline, Source};
 use ludex_csp::{Network, PostConfig, VarId, Verdict};

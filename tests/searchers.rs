@@ -17,7 +17,7 @@ use ludex_search::{
 use ludex_testkit::searchers::{Candidate, Named, spec};
 use ludex_tests::machine;
 
-ludex_testkit::searcher_suite! { crate::games;
+ludex_testkit::searcher_suite! { crate::searchers::games;
     random: "random",
     flat: "flat",
     uct: "uct",
@@ -62,7 +62,7 @@ ludex_testkit::searcher_suite! { crate::games;
 
 /// Searches on networks. Machines have networks; other games do not.
 mod networks {
-    ludex_testkit::searcher_suite! { crate::games, crate::on_network;
+    ludex_testkit::searcher_suite! { crate::searchers::games, crate::searchers::on_network;
         mac_ucb: "mac-ucb",
         mac_ucb_asking_often: "mac-ucb:visits=1",
         mac_ucb_faithful: "mac-ucb:faithful",
@@ -72,8 +72,8 @@ mod networks {
 
     #[test]
     fn every_registered_search_is_tested() {
-        for entry in crate::NETWORK_SEARCHES {
-            let is_tested = TESTED.iter().any(|text| crate::on_network(text).0.name == entry.name);
+        for entry in super::NETWORK_SEARCHES {
+            let is_tested = TESTED.iter().any(|text| super::on_network(text).0.name == entry.name);
             assert!(is_tested, "{} has no line in the suite", entry.name);
         }
     }
@@ -81,16 +81,16 @@ mod networks {
     #[test]
     fn searches_on_networks_play_by_probabilities_in_hidden_states() {
         ludex_testkit::in_parallel(TESTED, |text| {
-            let spec = crate::on_network(text);
-            ludex_testkit::hidden::plays_by_what_is_likely(&spec, crate::games());
+            let spec = super::on_network(text);
+            ludex_testkit::hidden::plays_by_what_is_likely(&spec, super::games());
         });
     }
 
     #[test]
     fn searches_on_networks_answer_legally_without_the_state() {
         ludex_testkit::in_parallel(TESTED, |text| {
-            let spec = crate::on_network(text);
-            ludex_testkit::hidden::answers_legally_without_the_state(&spec, crate::games());
+            let spec = super::on_network(text);
+            ludex_testkit::hidden::answers_legally_without_the_state(&spec, super::games());
         });
     }
 }
