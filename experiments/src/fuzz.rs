@@ -47,7 +47,7 @@ const STRETCH: u64 = 200;
 const PART: Duration = Duration::from_secs(600);
 
 const COLUMNS: &str =
-    "generator\tinputs\tcases\tbytes\taccepted\tcompared\tfindings\tkinds\tseconds";
+    "generator\tinputs\tcases\tbytes\taccepted\tcompared\tfindings\tkinds\tseconds\tcpu";
 
 /// Tries inputs of each generator for some time, with a row of the table every ten minutes, keeps small forms of
 /// what it finds, and fails if there is something.
@@ -99,6 +99,7 @@ fn try_all(run: &Run, options: &Options) -> Result<()> {
                 report.findings.len().to_string(),
                 kinds.to_string(),
                 begin.elapsed().as_secs().to_string(),
+                report.cpu.as_secs().to_string(),
             ])?;
             print!("{}", campaign.keep(&report, &found)?);
         }

@@ -53,6 +53,8 @@ pub struct Report {
     pub n_bytes: u64,
     /// How far they went.
     pub depth: Depth,
+    /// Processor time of the processes that tried them.
+    pub cpu: Duration,
     /// What went wrong.
     pub findings: Vec<Finding>,
 }
@@ -72,6 +74,7 @@ impl Report {
         self.n_cases += other.n_cases;
         self.n_bytes += other.n_bytes;
         self.depth += other.depth;
+        self.cpu += other.cpu;
         self.findings.extend(other.findings);
     }
 }
@@ -105,6 +108,7 @@ impl Campaign {
                 count.to_string(),
             ];
             let end = self.child(&words, b"", count * self.seconds_per_case)?;
+            report.cpu += end.cpu;
             next = self.read(&end, next, &mut report).max(next + 1);
         }
         Ok(report)
