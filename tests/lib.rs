@@ -5,6 +5,7 @@ pub mod faults;
 pub mod fuzzing;
 pub mod lines;
 pub mod overhead;
+pub mod page;
 pub mod peers;
 pub mod resume;
 

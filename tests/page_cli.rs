@@ -1,12 +1,11 @@
 //! `ludex draw` and `ludex serve` as a person uses them; the server is killed again and again.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
 
-use ludex_testkit::command::{binary, json, ludex, stderr, stdout};
-use serde_json::{Value, json};
+use ludex_base::Seed;
+use ludex_testkit::command::{json, ludex, stderr, stdout};
+use ludex_tests::page::{Server, kill_at_random};
+use serde_json::json;
 
 #[test]
 fn a_board_is_drawn() {
@@ -36,84 +35,18 @@ fn a_state_is_drawn_if_it_is_one() {
     std::fs::remove_dir_all(folder).expect("the folder is ours");
 }
 
-/// A server on a database.
-struct Server {
-    process: Child,
-    address: String,
-}
-
-impl Server {
-    fn start(database: &PathBuf) -> Self {
-        let mut process = Command::new(binary())
-            .args(["serve", "--json", "--no-open", "--port", "0", "--database"])
-            .arg(database)
-            .stdout(Stdio::piped())
-            .stdin(Stdio::null())
-            .spawn()
-            .expect("the command starts");
-        let mut lines = BufReader::new(process.stdout.take().expect("it is piped")).lines();
-        let mut text = String::new();
-        let report: Value = loop {
-            text += &lines.next().expect("a report").expect("text");
-            if let Ok(report) = serde_json::from_str(&text) {
-                break report;
-            }
-        };
-        let link = report["link"].as_str().expect("a link");
-        let address = link.trim_start_matches("http://").trim_end_matches('/').to_string();
-        Self { process, address }
-    }
-
-    fn request(&self, verb: &str, path: &str, body: &str) -> (u16, Value) {
-        let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        let (host, length) = (&self.address, body.len());
-        write!(
-            stream,
-            "{verb} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nX-Ludex: 1\r\n\
-             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
-        )
-        .expect("sent");
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply).expect("a reply");
-        let (head, body) = reply.split_once("\r\n\r\n").expect("a head and a body");
-        let status = head.split(' ').nth(1).and_then(|it| it.parse().ok()).expect("a status");
-        (status, serde_json::from_str(body).unwrap_or_else(|_| panic!("{body}")))
-    }
-
-    /// Asks for a match until it shows this many steps and waits for people.
-    fn shown(&self, id: &str, n_steps: usize) -> Value {
-        loop {
-            let (_, view) = self.request("GET", &format!("/api/matches/{id}"), "");
-            assert_ne!(view["status"], "failed", "{view}");
-            if view["n_steps"] == n_steps && view["status"] == "waiting" {
-                return view;
-            }
-            std::thread::yield_now();
-        }
-    }
-
-    fn kill(mut self) {
-        self.process.kill().expect("it runs");
-        self.process.wait().expect("it ends");
-    }
-}
-
 #[test]
 fn no_step_that_was_shown_is_lost_when_the_server_is_killed() {
     let folder = temporary("kill");
     let database = folder.join("matches.db");
     let mut server = Server::start(&database);
-    let seat = json!({ "kind": "person" });
-    let body = json!({ "game": "connectfour", "seats": [seat, seat], "move_time": 10 });
-    let (status, made) = server.request("POST", "/api/matches", &body.to_string());
-    assert_eq!(status, 200, "{made}");
-    let id = made["id"].as_str().expect("a name").to_string();
+    let (id, keys) = server.start_match("connectfour");
     let mut history = json!([]);
     for step in 0..6 {
         let view = server.shown(&id, step);
         assert_eq!(view["history"], history, "step {step}");
         let text = &view["pending"][0]["moves"][step % 3]["text"];
-        let body = json!({ "key": made["keys"][step % 2], "step": step, "text": text });
+        let body = json!({ "key": keys[step % 2], "step": step, "text": text });
         let path = format!("/api/matches/{id}/moves");
         let (status, reply) = server.request("POST", &path, &body.to_string());
         assert_eq!(status, 200, "{reply}");
@@ -123,6 +56,14 @@ fn no_step_that_was_shown_is_lost_when_the_server_is_killed() {
     }
     assert_eq!(server.shown(&id, 6)["history"], history);
     server.kill();
+    std::fs::remove_dir_all(folder).expect("the folder is ours");
+}
+
+#[test]
+fn servers_killed_at_random_moments_lose_no_step() {
+    let folder = temporary("random-kills");
+    let report = kill_at_random(&folder, 4, Seed(1));
+    assert_eq!((report.n_kills, report.n_lost), (4, 0), "{report:?}");
     std::fs::remove_dir_all(folder).expect("the folder is ours");
 }
 

@@ -6,8 +6,8 @@ use clap::{ArgMatches, Command};
 use crate::run::Run;
 use crate::{
     corpus, csp_compare, decompose, endings, exact_puzzles, faults, fuzz, ground, hidden, hostile,
-    improvements, kills, loaded, macucb, overhead, peers_attack, playouts, puzzles, quantified,
-    reasoner, scenes, search, sliding, solve, solved, strength, symmetries, translate,
+    improvements, kills, loaded, macucb, overhead, page, peers_attack, playouts, puzzles,
+    quantified, reasoner, scenes, search, sliding, solve, solved, strength, symmetries, translate,
     translate_agree,
 };
 
@@ -50,6 +50,8 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &faults::EXPERIMENT,
     &overhead::EXPERIMENT,
     &peers_attack::EXPERIMENT,
+    // The page.
+    &page::EXPERIMENT,
     // Constraints.
     &translate::EXPERIMENT,
     &translate_agree::EXPERIMENT,

@@ -198,7 +198,10 @@ impl App {
             move_time: wanted.move_time.clamp(10, MAX_MOVE_TIME),
             seed,
         };
-        self.store().add_match(&plan)?;
+        // Waiting for the disk must not keep other requests waiting.
+        let (shared, added) = (Arc::clone(&self.shared), plan.clone());
+        let adding = tokio::task::spawn_blocking(move || shared.store.add_match(&added));
+        adding.await.map_err(|error| Refusal::Failed(format!("a mistake of Ludex: {error}")))??;
         Ok(plan)
     }
 

@@ -1,15 +1,33 @@
 //! Matches in an SQLite database.
+//!
+//! One thread writes. It commits all changes that wait for it together, because a commit waits for the
+//! disk: with fifty matches at a time, fifty commits in a row would keep the last one waiting for
+//! all others. Reading has a connection of its own, so that it never waits for the disk.
 
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{iter, thread};
 
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
 /// The database of a server.
 pub struct Store {
-    connection: Mutex<Connection>,
+    reader: Arc<Mutex<Connection>>,
+    writes: Sender<Write>,
 }
+
+/// A change that waits to be written.
+struct Write {
+    change: Change,
+    reply: Sender<Result<(), StoreError>>,
+}
+
+type Change = Box<dyn FnOnce(&Connection) -> rusqlite::Result<()> + Send>;
+
+/// Most changes in one commit.
+const MAX_BATCH: usize = 256;
 
 /// Why the database does not answer.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +55,9 @@ pub enum StoreError {
         /// What is wrong with it.
         message: String,
     },
+    /// The thread that writes could not start, or has ended.
+    #[error("the thread that writes the database does not run; start the server again")]
+    NoWriter,
 }
 
 /// Who sits on a seat.
@@ -140,7 +161,10 @@ impl Store {
     /// # Errors
     /// When the file is no database, cannot be written, or is too new.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::prepare(Connection::open(path)?)
+        let writer = prepare(Connection::open(path)?)?;
+        let reader = Connection::open(path)?;
+        reader.busy_timeout(BUSY_TIME)?;
+        Self::start(Arc::new(Mutex::new(writer)), Arc::new(Mutex::new(reader)))
     }
 
     /// Creates a database in memory.
@@ -148,25 +172,20 @@ impl Store {
     /// # Errors
     /// When there is no memory for it.
     pub fn in_memory() -> Result<Self, StoreError> {
-        Self::prepare(Connection::open_in_memory()?)
+        // A database in memory has one connection.
+        let connection = Arc::new(Mutex::new(prepare(Connection::open_in_memory()?)?));
+        Self::start(Arc::clone(&connection), connection)
     }
 
-    fn prepare(mut connection: Connection) -> Result<Self, StoreError> {
-        connection.pragma_update(None, "journal_mode", "wal")?;
-        connection.pragma_update(None, "synchronous", "full")?;
-        connection.pragma_update(None, "foreign_keys", true)?;
-        connection.busy_timeout(std::time::Duration::from_secs(5))?;
-        let change = connection.transaction()?;
-        let found: usize = change.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        if found > MIGRATIONS.len() {
-            return Err(StoreError::Newer { found, known: MIGRATIONS.len() });
-        }
-        for migration in &MIGRATIONS[found..] {
-            change.execute_batch(migration)?;
-        }
-        change.pragma_update(None, "user_version", MIGRATIONS.len())?;
-        change.commit()?;
-        Ok(Self { connection: Mutex::new(connection) })
+    fn start(
+        writer: Arc<Mutex<Connection>>,
+        reader: Arc<Mutex<Connection>>,
+    ) -> Result<Self, StoreError> {
+        let (writes, receiver) = mpsc::channel();
+        let work = move || write_all(&writer, &receiver);
+        let started = thread::Builder::new().name("database".into()).spawn(work);
+        started.map_err(|_| StoreError::NoWriter)?;
+        Ok(Self { reader, writes })
     }
 
     /// Returns a random name that nobody can guess, of this many bytes in hexadecimal digits.
@@ -183,20 +202,14 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub fn add_match(&self, plan: &MatchPlan) -> Result<(), StoreError> {
-        self.lock().execute(
-            "INSERT INTO matches (id, title, rules, seats, keys, move_time, seed)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            params![
-                plan.id,
-                plan.title,
-                plan.rules,
-                to_json(&plan.seats),
-                to_json(&plan.keys),
-                plan.move_time,
-                plan.seed as i64
-            ],
-        )?;
-        Ok(())
+        let (seats, keys, plan) = (to_json(&plan.seats), to_json(&plan.keys), plan.clone());
+        self.write(move |connection| {
+            let sql = "INSERT INTO matches (id, title, rules, seats, keys, move_time, seed)
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+            let MatchPlan { id, title, rules, move_time, seed, .. } = plan;
+            let row = params![id, title, rules, seats, keys, move_time, seed as i64];
+            connection.execute(sql, row).map(drop)
+        })
     }
 
     /// Finds a match and its steps.
@@ -275,15 +288,16 @@ impl Store {
         step: &StoredStep,
         goals: Option<&[u8]>,
     ) -> Result<(), StoreError> {
-        let mut connection = self.lock();
-        let change = connection.transaction()?;
-        change.execute(
-            "INSERT INTO steps (match, number, step) VALUES (?1, ?2, ?3)",
-            params![id, number, to_json(step)],
-        )?;
+        let (id, step) = (id.to_string(), to_json(step));
         let goals = goals.map(|goals| to_json(&goals));
-        change.execute("UPDATE matches SET goals = ?2 WHERE id = ?1", params![id, goals])?;
-        Ok(change.commit()?)
+        self.write(move |connection| {
+            connection.execute(
+                "INSERT INTO steps (match, number, step) VALUES (?1, ?2, ?3)",
+                params![id, number, step],
+            )?;
+            let sql = "UPDATE matches SET goals = ?2 WHERE id = ?1";
+            connection.execute(sql, params![id, goals]).map(drop)
+        })
     }
 
     /// Takes back all steps of a match from this number on.
@@ -291,12 +305,13 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub fn take_back(&self, id: &str, number: usize) -> Result<(), StoreError> {
-        let mut connection = self.lock();
-        let change = connection.transaction()?;
-        change
-            .execute("DELETE FROM steps WHERE match = ?1 AND number >= ?2", params![id, number])?;
-        change.execute("UPDATE matches SET goals = NULL WHERE id = ?1", params![id])?;
-        Ok(change.commit()?)
+        let id = id.to_string();
+        self.write(move |connection| {
+            let sql = "DELETE FROM steps WHERE match = ?1 AND number >= ?2";
+            connection.execute(sql, params![id, number])?;
+            let sql = "UPDATE matches SET goals = NULL WHERE id = ?1";
+            connection.execute(sql, params![id]).map(drop)
+        })
     }
 
     /// Changes who sits where.
@@ -304,15 +319,93 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub fn set_seats(&self, id: &str, seats: &[SeatPlan]) -> Result<(), StoreError> {
-        let sql = "UPDATE matches SET seats = ?2 WHERE id = ?1";
-        self.lock().execute(sql, params![id, to_json(&seats)])?;
-        Ok(())
+        let (id, seats) = (id.to_string(), to_json(&seats));
+        self.write(move |connection| {
+            let sql = "UPDATE matches SET seats = ?2 WHERE id = ?1";
+            connection.execute(sql, params![id, seats]).map(drop)
+        })
+    }
+
+    /// Makes a change, whole or not at all; it is on disk when this returns.
+    fn write(
+        &self,
+        change: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let (reply, answer) = mpsc::channel();
+        let write = Write { change: Box::new(change), reply };
+        self.writes.send(write).map_err(|_| StoreError::NoWriter)?;
+        answer.recv().map_err(|_| StoreError::NoWriter)?
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
-        // A panic between two statements leaves the connection usable: SQLite rolls back.
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.reader)
     }
+}
+
+const BUSY_TIME: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// Sets a connection up for writing, and brings the database up to date.
+fn prepare(mut connection: Connection) -> Result<Connection, StoreError> {
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.busy_timeout(BUSY_TIME)?;
+    let change = connection.transaction()?;
+    let found: usize = change.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if found > MIGRATIONS.len() {
+        return Err(StoreError::Newer { found, known: MIGRATIONS.len() });
+    }
+    for migration in &MIGRATIONS[found..] {
+        change.execute_batch(migration)?;
+    }
+    change.pragma_update(None, "user_version", MIGRATIONS.len())?;
+    change.commit()?;
+    Ok(connection)
+}
+
+/// The work of the thread that writes; it ends with the store.
+fn write_all(connection: &Mutex<Connection>, writes: &Receiver<Write>) {
+    while let Ok(first) = writes.recv() {
+        let batch = iter::once(first).chain(writes.try_iter().take(MAX_BATCH - 1));
+        let (changes, replies): (Vec<Change>, Vec<_>) =
+            batch.map(|write| (write.change, write.reply)).unzip();
+        let n_changes = changes.len();
+        let committed = commit(&mut lock(connection), changes);
+        let results = committed
+            .unwrap_or_else(|error| (0..n_changes).map(|_| Err(same_failure(&error))).collect());
+        for (reply, result) in replies.into_iter().zip(results) {
+            // Nobody may be waiting for it any more.
+            let _ = reply.send(result.map_err(StoreError::from));
+        }
+    }
+}
+
+/// Commits several changes together. One that fails is undone alone.
+fn commit(
+    connection: &mut Connection,
+    changes: Vec<Change>,
+) -> rusqlite::Result<Vec<rusqlite::Result<()>>> {
+    let mut transaction = connection.transaction()?;
+    let mut results = Vec::new();
+    for change in changes {
+        let savepoint = transaction.savepoint()?;
+        // A savepoint that is dropped without a commit is rolled back.
+        results.push(change(&savepoint).and_then(|()| savepoint.commit()));
+    }
+    transaction.commit()?;
+    Ok(results)
+}
+
+/// The error of a commit, once for each of its changes.
+fn same_failure(error: &rusqlite::Error) -> rusqlite::Error {
+    let code = error.sqlite_error().copied();
+    let code = code.unwrap_or_else(|| rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ERROR));
+    rusqlite::Error::SqliteFailure(code, Some(error.to_string()))
+}
+
+fn lock(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
+    // A panic between two statements leaves the connection usable: SQLite rolls back.
+    connection.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn to_json<T: Serialize>(value: &T) -> String {
@@ -369,10 +462,55 @@ mod tests {
     }
 
     #[test]
+    fn changes_of_one_commit_fail_one_by_one() {
+        let mut connection = prepare(Connection::open_in_memory().expect("memory")).expect("new");
+        let insert = |id: &'static str| -> Change {
+            Box::new(move |connection| {
+                let sql = "INSERT INTO matches (id, title, rules, seats, keys, move_time, seed)
+                           VALUES (?1, '', '', '', '', 0, 0)";
+                connection.execute(sql, [id]).map(drop)
+            })
+        };
+        let done = commit(&mut connection, vec![insert("a"), insert("a"), insert("b")]);
+        let done: Vec<bool> = done.expect("a commit").iter().map(Result::is_ok).collect();
+        assert_eq!(done, [true, false, true]);
+        let sql = "SELECT group_concat(id) FROM matches";
+        let ids: String = connection.query_row(sql, [], |row| row.get(0)).expect("readable");
+        assert_eq!(ids, "a,b");
+    }
+
+    #[test]
+    fn many_threads_write_and_read_one_file() {
+        let name = format!("ludex-store-{}.db", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let store = Store::open(&path).expect("a database");
+        let n_threads = 8;
+        for number in 0..n_threads {
+            store.add_match(&plan(&number.to_string())).expect("stored");
+        }
+        thread::scope(|scope| {
+            for number in 0..n_threads {
+                let (store, id) = (&store, number.to_string());
+                scope.spawn(move || {
+                    for number in 0..20 {
+                        store.add_step(&id, number, &step("left"), None).expect("stored");
+                        let found = store.find_match(&id).expect("readable").expect("there");
+                        assert_eq!(found.1.len(), number + 1, "a stored step is found at once");
+                    }
+                });
+            }
+        });
+        drop(store);
+        for suffix in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{}{suffix}", path.display()));
+        }
+    }
+
+    #[test]
     fn a_newer_database_is_refused() {
         let connection = Connection::open_in_memory().expect("a database");
         connection.pragma_update(None, "user_version", 99).expect("set");
-        assert!(matches!(Store::prepare(connection), Err(StoreError::Newer { found: 99, .. })));
+        assert!(matches!(prepare(connection), Err(StoreError::Newer { found: 99, .. })));
     }
 
     #[test]
