@@ -64,6 +64,19 @@ fn no_engine_plays_roles_and_initial_states_that_depend_on_the_state() {
     }
 }
 
+/// Fuzzing found that the circuit left out what these derive before the first state.
+#[test]
+fn initial_states_through_negation_or_legality_are_not_lost() {
+    for sheet in [
+        "(role p) (index 2) (<= (index ?x) (cell ?x) (not (index ?y))) (<= (init (at ?x)) (index ?x))
+         (legal p go)",
+        "(role p) (<= (init (can ?x)) (legal p ?x)) (legal p go)",
+    ] {
+        let depth = Trial::default().try_input(Generator::Fresh, sheet.as_bytes());
+        depth.unwrap_or_else(|difference| panic!("{difference}: {sheet}"));
+    }
+}
+
 #[test]
 fn bytes_and_words_break_no_stage() {
     check(Generator::Bytes, 300, 0, 0);

@@ -20,7 +20,7 @@ use ludex_game::Game as _;
 use ludex_gdl::{decode, parse, print_infix, print_kif, scramble};
 use ludex_model::{Data, ModelLimits, Problem};
 use ludex_net::{Address, Endpoint, EndpointConfig, Server};
-use ludex_pipeline::{Engine, EngineChoice, LoadOptions, LoadedGame, load, with_game};
+use ludex_pipeline::{Engine, EngineChoice, LoadOptions, LoadedGame, load, load_within, with_game};
 use ludex_player::{PlayerConfig, PlayerSpec};
 use ludex_protocol::{Codebook, Info, Request, Term};
 use ludex_qcsp::Propagation;
@@ -57,6 +57,8 @@ pub struct Trial {
 
 /// Time limit of each stage.
 const TIME: Duration = Duration::from_millis(500);
+/// Steps of joins for one state: about a second of the reasoner.
+const MAX_STEPS: u64 = 1 << 24;
 /// Memory limit of each stage, in bytes.
 const MEMORY: u64 = 100 << 20;
 /// One in this many sheets goes through the stages that take long.
@@ -105,7 +107,10 @@ fn try_sheet(input: &[u8]) -> Result<Depth, String> {
     Codebook::scrambled(&sheet, Seed(1));
 
     let machine = load(source.clone(), &options(EngineChoice::Circuit));
-    let reasoner = load(source, &options(EngineChoice::Reasoner));
+    // Nobody sets deadlines for its states below.
+    let mut limits = options(EngineChoice::Reasoner).limits();
+    limits.sizes.steps = MAX_STEPS;
+    let reasoner = load_within(source, EngineChoice::Reasoner, &limits);
     let mut depth = Depth::default();
     if let (
         Ok(LoadedGame { engine: Engine::Machine(machine), .. }),

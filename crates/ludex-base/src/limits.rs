@@ -74,6 +74,9 @@ pub struct Sizes {
     /// Bytes of a term that is written out. Equal parts of a term are stored once, so that a term
     /// that takes little memory can be long as text.
     pub term_size: usize,
+    /// Steps of joins that the reasoner takes for one state and joint move. Where nobody has set a
+    /// deadline, they alone end an evaluation that derives next to nothing for hours.
+    pub steps: u64,
 }
 
 impl Default for Sizes {
@@ -89,6 +92,7 @@ impl Default for Sizes {
             atoms: 100_000_000,
             term_depth: 500,
             term_size: 100_000,
+            steps: 1 << 32,
         }
     }
 }

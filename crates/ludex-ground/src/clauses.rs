@@ -130,6 +130,7 @@ pub(crate) fn gather(program: &Program, roots: &[Keyword]) -> Result<Clauses, Gr
             max_variables: MAX_VARIABLES,
         });
     }
+    check_init(program, &is_relevant, &is_static)?;
     let clauses = program
         .rules
         .iter()
@@ -163,6 +164,33 @@ pub(crate) fn gather(program: &Program, roots: &[Keyword]) -> Result<Clauses, Gr
     let mut clauses = Clauses { terms: program.terms.clone(), relations, clauses };
     clauses.relations[RelationId::from(Keyword::Init).index()].is_static = true;
     Ok(clauses)
+}
+
+/// Checks that the initial state can be evaluated in advance, unless it depends on a state.
+fn check_init(
+    program: &Program,
+    is_relevant: &[bool],
+    is_static: &[bool],
+) -> Result<(), GroundError> {
+    let is_open = |id: RelationId| {
+        !is_static[id.index()] && program.relations[id.index()].stage == Stage::Static
+    };
+    for rule in &program.rules {
+        let head = rule.head.relation;
+        if head != Keyword::Init.into() || !is_relevant[head.index()] {
+            continue;
+        }
+        if let Some((open, _)) = rule.dependencies().find(|&(id, _)| is_open(id)) {
+            let rule = RulePlace {
+                relation: program.relation(head).name,
+                name: program.relation_name(head).into(),
+                span: rule.span,
+            };
+            let relation = program.relation_name(open).into();
+            return Err(GroundError::InitNeedsOpen { relation, rule });
+        }
+    }
+    Ok(())
 }
 
 /// Returns which relations can be evaluated in advance: those that depend neither on the state nor

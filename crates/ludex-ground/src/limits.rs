@@ -98,6 +98,17 @@ pub enum GroundError {
         /// A rule of its relation with a negation.
         rule: RulePlace,
     },
+    /// The initial state depends on a relation whose atoms grounding leaves to the ground program.
+    #[error(
+        "a rule of `init` needs `{relation}`, which is left open before play: it may depend on its own negation \
+         or on what play asks for; write `init` without it"
+    )]
+    InitNeedsOpen {
+        /// The relation.
+        relation: String,
+        /// The rule of `init`.
+        rule: RulePlace,
+    },
 }
 
 /// What grounding has found when a limit stops it.
@@ -138,7 +149,8 @@ impl GroundError {
             | GroundError::TooManyRoles { rule, .. }
             | GroundError::TooManyMoves { rule, .. }
             | GroundError::TooManyVariables { rule, .. }
-            | GroundError::NegativeCycle { rule, .. } => Some(rule),
+            | GroundError::NegativeCycle { rule, .. }
+            | GroundError::InitNeedsOpen { rule, .. } => Some(rule),
             GroundError::OutOfTime { progress }
             | GroundError::OutOfMemory { progress, .. }
             | GroundError::TooManyAtoms { progress, .. } => progress.rule.as_ref(),

@@ -306,3 +306,15 @@ fn roles_are_the_facts_in_order_and_then_the_derived_ones() {
     let roles = vocabulary.roles.iter().map(|&role| vocabulary.terms.display(role).to_string());
     assert_eq!(roles.collect::<Vec<_>>(), ["b", "a", "y", "z"]);
 }
+
+#[test]
+fn an_initial_state_that_may_need_its_own_negation_is_left_to_the_reasoner() {
+    let rules = "(role me) (index 2) (<= (index ?x) (cell ?x) (not (index 7)))
+         (<= (init (at ?x)) (index ?x)) (legal me go)";
+    let error = try_ground(rules, &Limits::usual()).expect_err("no circuit");
+    assert!(
+        matches!(&error, GroundError::InitNeedsOpen { relation, .. } if relation == "index"),
+        "{error}"
+    );
+    check_place(rules, &error, "init", "(<= (init (at ?x))");
+}

@@ -47,6 +47,9 @@ pub(crate) struct Engine {
     n_atoms: usize,
     pub(crate) max_atoms: usize,
     n_steps_until_look: u32,
+    /// Looks at the clock since the state or the joint move was loaded.
+    n_looks: u64,
+    max_steps: u64,
 }
 
 /// Steps of plans between two checks of the clock: about a millisecond of work.
@@ -89,6 +92,8 @@ impl Engine {
             n_atoms: 0,
             max_atoms: max_atoms(limits),
             n_steps_until_look: STEPS_PER_LOOK,
+            n_looks: 0,
+            max_steps: limits.sizes.steps,
         }
     }
 
@@ -101,6 +106,7 @@ impl Engine {
     /// Loads a state, without a joint move.
     pub(crate) fn load_state(&mut self, rules: &Rules, fluents: &[TermId]) {
         self.vocabulary.ensure_known(fluents);
+        self.n_looks = 0;
         self.forget(rules, Stage::State);
         self.load(rules, Keyword::True, fluents.chunks_exact(1));
         self.load(rules, Keyword::Does, [].into_iter());
@@ -109,6 +115,7 @@ impl Engine {
     /// Loads a joint move, given as rows of `does`, in addition to the state.
     pub(crate) fn load_joint_move(&mut self, rules: &Rules, does: &[[TermId; 2]]) {
         self.vocabulary.ensure_known(does.as_flattened());
+        self.n_looks = 0;
         self.forget(rules, Stage::Transition);
         self.load(rules, Keyword::Does, does.iter().map(|row| row.as_slice()));
     }
@@ -557,10 +564,14 @@ impl Engine {
         if self.n_steps_until_look > 0 { Ok(()) } else { self.look_now() }
     }
 
-    /// Checks the clock and the memory of the process.
+    /// Checks the number of steps, the clock and the memory of the process.
     #[cold]
     pub(crate) fn look_now(&mut self) -> Outcome {
         self.n_steps_until_look = STEPS_PER_LOOK;
+        self.n_looks += 1;
+        if self.n_looks.saturating_mul(STEPS_PER_LOOK.into()) > self.max_steps {
+            return Err(ReasonerError::TooManySteps { limit: self.max_steps, rule: None });
+        }
         match self.deadline.stop_reason() {
             None => Ok(()),
             Some(StopReason::Memory) => Err(ReasonerError::OutOfMemory { rule: None }),

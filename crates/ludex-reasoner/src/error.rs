@@ -80,6 +80,17 @@ pub enum ReasonerError {
         /// The rule that was building more.
         rule: Option<Box<RulePlace>>,
     },
+    /// One state takes more steps of joins than allowed.
+    #[error(
+        "evaluating one state takes more than {limit} steps{}; bound what the rule ranges over",
+        by(rule)
+    )]
+    TooManySteps {
+        /// The limit.
+        limit: u64,
+        /// The rule that was being evaluated.
+        rule: Option<Box<RulePlace>>,
+    },
     /// The deadline was reached.
     #[error("the rules were not evaluated in time{}; allow more time", by(rule))]
     OutOfTime {
@@ -117,6 +128,7 @@ impl ReasonerError {
             | Self::TermTooDeep { rule, .. }
             | Self::TermTooLarge { rule, .. }
             | Self::TooManyTerms { rule, .. }
+            | Self::TooManySteps { rule, .. }
             | Self::OutOfTime { rule }
             | Self::OutOfMemory { rule } => rule.as_deref(),
             Self::NoRole | Self::TooManyRoles { .. } | Self::NegativeCycle { .. } => None,
@@ -130,6 +142,7 @@ impl ReasonerError {
             | Self::TermTooDeep { rule, .. }
             | Self::TermTooLarge { rule, .. }
             | Self::TooManyTerms { rule, .. }
+            | Self::TooManySteps { rule, .. }
             | Self::OutOfTime { rule }
             | Self::OutOfMemory { rule } => {
                 rule.get_or_insert_with(|| Box::new(place()));

@@ -412,3 +412,20 @@ fn an_unbound_variable_under_a_call_read_beyond_the_head() {
     let error = reasoner_within(rules, &Limits::usual()).unwrap_err();
     assert!(matches!(error, ReasonerError::TermTooDeep { limit: 500, .. }), "{error}");
 }
+
+/// Fuzzing found a join that derives nothing for minutes. Here it is a cycle of odd length in a graph
+/// whose edges lead from one half to the other.
+#[test]
+fn one_state_takes_no_more_steps_than_allowed() {
+    let halves: String = (0..20).map(|n| format!("(left l{n}) (right r{n})")).collect();
+    let rules = format!(
+        "(init go) {halves} (<= (e ?x ?y) (left ?x) (right ?y)) (<= (e ?x ?y) (right ?x) (left ?y))
+         (<= (legal r odd) (true go) (e ?a ?b) (e ?b ?c) (e ?c ?d) (e ?d ?f) (e ?f ?a))"
+    );
+    // The first state is evaluated at the start.
+    let start = |steps: u64| reasoner_within(&rules, &sizes(|sizes| sizes.steps = steps));
+    let error = start(200_000).map(|_| ()).unwrap_err();
+    assert!(matches!(error, ReasonerError::TooManySteps { limit: 200_000, .. }), "{error}");
+    assert_eq!(error.rule().map(|rule| rule.name.as_str()), Some("legal"));
+    assert!(start(Sizes::default().steps).is_ok());
+}
