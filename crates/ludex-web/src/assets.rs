@@ -28,6 +28,11 @@ pub(crate) const ASSETS: &[Asset] = &[
     Asset { path: "/library.js", mime: SCRIPT, text: include_str!("../page/library.js") },
     Asset { path: "/match.js", mime: SCRIPT, text: include_str!("../page/match.js") },
     Asset { path: "/write.js", mime: SCRIPT, text: include_str!("../page/write.js") },
+    Asset {
+        path: "/api/openapi.json",
+        mime: "application/json",
+        text: include_str!("../openapi.json"),
+    },
 ];
 
 #[cfg(test)]
