@@ -66,11 +66,14 @@ fn no_engine_plays_roles_and_initial_states_that_depend_on_the_state() {
 
 /// Fuzzing found that the circuit left out what these derive before the first state.
 #[test]
-fn initial_states_through_negation_or_legality_are_not_lost() {
+fn initial_states_through_open_relations_are_not_lost() {
     for sheet in [
         "(role p) (index 2) (<= (index ?x) (cell ?x) (not (index ?y))) (<= (init (at ?x)) (index ?x))
          (legal p go)",
         "(role p) (<= (init (can ?x)) (legal p ?x)) (legal p go)",
+        "(role p) (start a 1) (succ 1 2) (<= (taking ?n ?k) (succ ?k ?m)) (<= (size ?a ?n) (start ?a ?n))
+         (<= (size ?a ?k) (start ?a ?n) (taking ?n ?k)) (<= (init (pile ?n)) (size ?a ?n))
+         (<= (next (pile ?k)) (true (pile ?n)) (taking ?n ?k)) (legal p go)",
     ] {
         let depth = Trial::default().try_input(Generator::Fresh, sheet.as_bytes());
         depth.unwrap_or_else(|difference| panic!("{difference}: {sheet}"));

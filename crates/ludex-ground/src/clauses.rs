@@ -135,11 +135,6 @@ pub(crate) fn gather(program: &Program, roots: &[Keyword]) -> Result<Clauses, Gr
         .rules
         .iter()
         .filter(|rule| is_relevant[rule.head.relation.index()])
-        // `init` can't depend on a state: there is none before the beginning.
-        .filter(|rule| {
-            rule.head.relation != Keyword::Init.into()
-                || rule.dependencies().all(|(id, _)| is_static[id.index()])
-        })
         .map(|rule| {
             let mut clause = Clause {
                 head: rule.head.clone(),
@@ -166,21 +161,19 @@ pub(crate) fn gather(program: &Program, roots: &[Keyword]) -> Result<Clauses, Gr
     Ok(clauses)
 }
 
-/// Checks that the initial state can be evaluated in advance, unless it depends on a state.
+/// Checks that the initial state can be evaluated in advance. Rules by which it depends on a state are no
+/// rules of a game, but one relation on demand may be asked both by `init` and in states.
 fn check_init(
     program: &Program,
     is_relevant: &[bool],
     is_static: &[bool],
 ) -> Result<(), GroundError> {
-    let is_open = |id: RelationId| {
-        !is_static[id.index()] && program.relations[id.index()].stage == Stage::Static
-    };
     for rule in &program.rules {
         let head = rule.head.relation;
         if head != Keyword::Init.into() || !is_relevant[head.index()] {
             continue;
         }
-        if let Some((open, _)) = rule.dependencies().find(|&(id, _)| is_open(id)) {
+        if let Some((open, _)) = rule.dependencies().find(|(id, _)| !is_static[id.index()]) {
             let rule = RulePlace {
                 relation: program.relation(head).name,
                 name: program.relation_name(head).into(),

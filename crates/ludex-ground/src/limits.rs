@@ -101,7 +101,7 @@ pub enum GroundError {
     /// The initial state depends on a relation whose atoms grounding leaves to the ground program.
     #[error(
         "a rule of `init` needs `{relation}`, which is left open before play: it may depend on its own negation \
-         or on what play asks for; write `init` without it"
+         or on what states ask for; write `init` without it"
     )]
     InitNeedsOpen {
         /// The relation.
