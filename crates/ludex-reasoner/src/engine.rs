@@ -360,8 +360,24 @@ impl Engine {
         Ok(())
     }
 
+    /// Runs the rules of a call that was made before.
+    fn answer_again(&mut self, rules: &Rules, call_idx: usize, key_idx: usize) -> Outcome {
+        let key = Row::from_slice(self.calls.keys[call_idx].table.row(narrow(key_idx)));
+        self.answer(rules, call_idx, &key)?;
+        self.calls.keys[call_idx].is_answered[key_idx] = true;
+        Ok(())
+    }
+
     /// Repeats the open calls of a component until they are complete.
     fn complete(&mut self, rules: &Rules, component: usize) -> Outcome {
+        // First every call is answered once, however deep: what an answer postpones is added at the end.
+        let mut open_idx = 0;
+        while let Some(&(call_idx, key_idx)) = self.calls.open[component].keys.get(open_idx) {
+            open_idx += 1;
+            if !self.calls.keys[call_idx].is_answered[key_idx] {
+                self.answer_again(rules, call_idx, key_idx)?;
+            }
+        }
         let mut n_before = None;
         while self.calls.open[component].is_incomplete {
             let tables = rules.components[component].tables.iter();
@@ -374,9 +390,7 @@ impl Engine {
             // Later calls were made for earlier ones, so the earlier ones come last.
             for open_idx in (0..n_keys).rev() {
                 let (call_idx, key_idx) = self.calls.open[component].keys[open_idx];
-                let key = Row::from_slice(self.calls.keys[call_idx].table.row(narrow(key_idx)));
-                self.answer(rules, call_idx, &key)?;
-                self.calls.keys[call_idx].is_answered[key_idx] = true;
+                self.answer_again(rules, call_idx, key_idx)?;
             }
         }
         let open = &mut self.calls.open[component];

@@ -428,4 +428,29 @@ fn one_state_takes_no_more_steps_than_allowed() {
     assert!(matches!(error, ReasonerError::TooManySteps { limit: 200_000, .. }), "{error}");
     assert_eq!(error.rule().map(|rule| rule.name.as_str()), Some("legal"));
     assert!(start(Sizes::default().steps).is_ok());
+
+/// Calls nested deeper than the engine answers at once; each is postponed, and answered once.
+#[test]
+fn long_recursion_is_complete() {
+    let n = 3_000;
+    let chain: String = (0..n).map(|x| format!("(succ {x} {})", x + 1)).collect();
+    let rules = format!(
+        "{chain} (init (at 0)) (<= (next (at ?y)) (true (at ?x)) (succ ?x ?y))
+        (<= (reached ?x) (true (at ?x))) (<= (reached ?y) (reached ?x) (succ ?x ?y))
+        (<= (path ?x ?l) (distinct ?l nil) (succ ?x ?y) (path ?y ?l)) (<= (path {n} ?l))
+        (<= (legal r up) (reached {n})) (<= (legal r down) (true (at ?x)) (path ?x k))
+        (<= (legal r never) (true (at ?x)) (path ?x nil)) (<= (legal r back) (reached 0))"
+    );
+    let reasoner = reasoner(&rules);
+    let mut cursor = reasoner.cursor();
+    let role = RoleId::new(0);
+    let texts = |cursor: &mut ReasonerCursor| -> Vec<String> {
+        let legal = cursor.legal_moves(role).to_vec();
+        legal.into_iter().map(|id| reasoner.move_text(id)).collect()
+    };
+    assert_eq!(texts(&mut cursor), ["back", "down", "up", "wait"]);
+    let first = cursor.legal_moves(role)[0];
+    cursor.play(&[first]);
+    assert_eq!(texts(&mut cursor), ["down", "up", "wait"]);
+    assert_eq!(cursor.fault(), None);
 }
