@@ -80,7 +80,7 @@ pub(crate) fn lower_within(
     let Lowering { terms, relations, rules, mut report, .. } = lowering;
     let mut program = Program { terms, relations, rules, on_demand: Vec::new() };
     make_safe(&mut program, &mut report, &budget.pace)?;
-    set_stages(&mut program);
+    program.set_stages();
     Ok((program, report.into_diagnostics()))
 }
 
@@ -631,27 +631,6 @@ fn occurs(name: Symbol, term: &Term, substitution: &Substitution) -> bool {
         }
     }
     false
-}
-
-/// Computes the stage of each relation, from those that depend on nothing upwards.
-fn set_stages(program: &mut Program) {
-    program.relations[RelationId::from(Keyword::True).index()].stage = Stage::State;
-    program.relations[RelationId::from(Keyword::Does).index()].stage = Stage::Transition;
-    let mut bodies = vec![Vec::new(); program.relations.len()];
-    for rule in &program.rules {
-        bodies[rule.head.relation.index()].extend(rule.dependencies().map(|(id, _)| id));
-    }
-    for component in program.components() {
-        let members = component.relations.iter();
-        let stage = members
-            .flat_map(|id| bodies[id.index()].iter().chain([id]))
-            .map(|id| program.relations[id.index()].stage)
-            .max()
-            .expect("a component has a relation");
-        for id in &component.relations {
-            program.relations[id.index()].stage = stage;
-        }
-    }
 }
 
 #[cfg(test)]

@@ -284,6 +284,28 @@ impl Program {
         })
     }
 
+    /// Computes the stage of each relation from the rules, from relations that depend on nothing upwards.
+    pub fn set_stages(&mut self) {
+        self.relations.iter_mut().for_each(|relation| relation.stage = Stage::Static);
+        self.relations[RelationId::from(Keyword::True).index()].stage = Stage::State;
+        self.relations[RelationId::from(Keyword::Does).index()].stage = Stage::Transition;
+        let mut bodies = vec![Vec::new(); self.relations.len()];
+        for rule in &self.rules {
+            bodies[rule.head.relation.index()].extend(rule.dependencies().map(|(id, _)| id));
+        }
+        for component in self.components() {
+            let members = component.relations.iter();
+            let stage = members
+                .flat_map(|id| bodies[id.index()].iter().chain([id]))
+                .map(|id| self.relations[id.index()].stage)
+                .max()
+                .expect("a component has a relation");
+            for id in &component.relations {
+                self.relations[id.index()].stage = stage;
+            }
+        }
+    }
+
     /// Groups the relations by mutual dependency; also returns the group of each relation.
     fn groups(&self, edges: &[(u32, u32)]) -> (Vec<Vec<u32>>, Vec<usize>) {
         let groups = Graph::new(self.relations.len(), edges).components();

@@ -1,4 +1,4 @@
-//! The second step: the relevant rules, with their literals sorted by kind.
+//! The third step: the relevant rules, with their literals sorted by kind.
 
 use ludex_base::{Span, Symbol};
 use ludex_gdl::{Atom, Keyword, Literal, Pattern, Program, RelationId, RulePlace, Stage, Terms};
@@ -29,18 +29,24 @@ pub(crate) struct Clauses {
     pub terms: Terms,
     pub relations: Vec<RelationInfo>,
     pub clauses: Vec<Clause>,
+    /// The relations that the program itself derives on demand, and their demands.
+    pub on_demand: Vec<RelationId>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct RelationInfo {
     pub name: Symbol,
     pub arity: usize,
-    /// Its atoms are the same in every state and known when grounding ends.
+    /// Its atoms are the same in every state and known before the play begins.
     pub is_static: bool,
+    /// Its atoms are the same in every state and derived on demand; no rule negates it.
+    pub is_lazy: bool,
     /// It only restricts the values of variables; its atoms are in no ground rule.
     pub is_guard: bool,
     /// It comes from the rulesheet; grounding added the others.
     pub is_written: bool,
+    /// The relation that holds for the arguments it is asked with, and which arguments these are.
+    pub demand: Option<(RelationId, Vec<usize>)>,
 }
 
 /// A rule: the head is true if the positives are, the negatives are not, and the pairs differ.
@@ -111,8 +117,10 @@ pub(crate) fn gather(program: &Program, roots: &[Keyword]) -> Result<Clauses, Gr
             name: relation.name,
             arity: relation.arity,
             is_static,
+            is_lazy: false,
             is_guard: false,
             is_written: true,
+            demand: None,
         })
         .collect();
     if let Some(rule) = program
@@ -156,7 +164,8 @@ pub(crate) fn gather(program: &Program, roots: &[Keyword]) -> Result<Clauses, Gr
             clause
         })
         .collect();
-    let mut clauses = Clauses { terms: program.terms.clone(), relations, clauses };
+    let on_demand = program.on_demand.iter().flat_map(|it| [it.relation, it.demand]).collect();
+    let mut clauses = Clauses { terms: program.terms.clone(), relations, clauses, on_demand };
     clauses.relations[RelationId::from(Keyword::Init).index()].is_static = true;
     Ok(clauses)
 }

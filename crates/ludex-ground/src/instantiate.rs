@@ -1,4 +1,4 @@
-//! The sixth step: every rule instance that can ever fire.
+//! The seventh step: every rule instance that can ever fire.
 //!
 //! Static relations come first, component by component: their negations are decided at once. Then
 //! all others are derived together, in a play without forgetting: `true` holds for every term that
@@ -38,6 +38,17 @@ const RULES_PER_CHECK: usize = 1 << 8;
 /// 32 bits, with one bit for its sign.
 const MAX_ATOMS: usize = 1 << 31;
 
+/// Why instantiating has stopped.
+pub(crate) struct Halt {
+    pub error: GroundError,
+    /// If the work or the atoms have become too much for an attempt: by relation, whether it does not depend on the
+    /// state and is known to be small.
+    pub small: Option<Vec<bool>>,
+}
+
+/// A relation with at most this many atoms is small.
+const SMALL_ROWS: usize = 20_000;
+
 /// All rule instances and atoms that were found.
 pub(crate) struct Instances {
     pub terms: Terms,
@@ -54,39 +65,27 @@ pub(crate) struct Instances {
     pub literals: Vec<u32>,
 }
 
-/// Finds the instances of all rules.
-pub(crate) fn instantiate(mut clauses: Clauses, limits: &Limits) -> Result<Instances, GroundError> {
-    let role_rule = clauses.place_of(Keyword::Role);
-    let init_rule = clauses.place_of(Keyword::Init);
-    let (static_groups, dynamic) = group(&mut clauses);
-    let mut stats = vec![Stats::Unknown { max_rows: f64::INFINITY }; clauses.relations.len()];
-    let mut splitter = Splitter::default();
+/// Finds the instances of all rules, with at most `max_steps` steps of joins.
+pub(crate) fn instantiate(
+    clauses: Clauses,
+    limits: &Limits,
+    max_steps: u64,
+) -> Result<Instances, Halt> {
     let mut engine = Engine::new(&clauses, limits);
-    let pace = Pace::new(&limits.deadline, RULES_PER_CHECK);
-    let mut split_all = |group: Vec<Clause>, clauses: &mut Clauses, stats: &mut Vec<Stats>| {
-        let mut split = Vec::new();
-        for clause in group {
-            let (relation, span) = (clause.head.relation, clause.span);
-            let stopped = |reason| (reason, relation, span);
-            pace.step().map_err(stopped)?;
-            split.extend(splitter.split(clause, clauses, stats, &pace).map_err(stopped)?);
+    engine.max_steps = max_steps;
+    let n_relations = clauses.relations.len();
+    match engine.instantiate(clauses) {
+        Ok(clauses) => Ok(engine.finish(clauses)),
+        Err(error) => {
+            let is_small =
+                |idx: usize| engine.is_finished[idx] && engine.tables[idx].n_rows() <= SMALL_ROWS;
+            let is_full =
+                matches!(error, GroundError::TooManyAtoms { .. } | GroundError::OutOfMemory { .. });
+            let has_overrun = engine.n_steps() > max_steps || is_full;
+            let small = has_overrun.then(|| (0..n_relations).map(is_small).collect());
+            Err(Halt { error, small })
         }
-        Ok(split)
-    };
-    for group in static_groups {
-        let split = split_all(group, &mut clauses, &mut stats).map_err(|at| engine.stopped(at))?;
-        engine.evaluate(split, &clauses, &mut stats)?;
     }
-    engine.check_roles(&role_rule)?;
-    let split: Vec<Clause> =
-        split_all(dynamic, &mut clauses, &mut stats).map_err(|at| engine.stopped(at))?;
-    let (static_parts, dynamic): (Vec<Clause>, Vec<Clause>) =
-        split.into_iter().partition(|clause| clauses.info(clause.head.relation).is_static);
-    engine.evaluate(static_parts, &clauses, &mut stats)?;
-    engine.seed(&init_rule)?;
-    engine.evaluate(dynamic, &clauses, &mut stats)?;
-    engine.check_roles(&role_rule)?;
-    Ok(engine.finish(clauses))
 }
 
 /// Evaluates only the static relations, and returns their terms and tables.
@@ -149,6 +148,8 @@ struct Engine<'a> {
     /// Whether the atoms of a relation get numbers, as all that are not static do.
     is_numbered: Vec<bool>,
     is_guard: Vec<bool>,
+    /// The demand of each relation that is derived on demand.
+    demands: Vec<Option<(RelationId, Vec<usize>)>>,
     atoms: Vec<(RelationId, u32)>,
     ids: Vec<Vec<u32>>,
     heads: Vec<u32>,
@@ -168,6 +169,12 @@ struct Engine<'a> {
     matched: Vec<u32>,
     new_row: u32,
     n_until_limits: u32,
+    /// Checks of the limits so far.
+    n_checks: u64,
+    /// The steps after which the attempt is given up.
+    max_steps: u64,
+    /// By relation, whether it is complete.
+    is_finished: Vec<bool>,
 }
 
 /// The plans in which an atom of a relation is the new one.
@@ -250,6 +257,7 @@ impl<'a> Engine<'a> {
             names: Vec::new(),
             is_numbered: Vec::new(),
             is_guard: Vec::new(),
+            demands: Vec::new(),
             atoms: Vec::new(),
             ids: Vec::new(),
             heads: Vec::new(),
@@ -263,9 +271,47 @@ impl<'a> Engine<'a> {
             matched: Vec::new(),
             new_row: 0,
             n_until_limits: LIMIT_INTERVAL,
+            n_checks: 0,
+            max_steps: u64::MAX,
+            is_finished: Vec::new(),
         };
         engine.add_relations(clauses);
         engine
+    }
+
+    /// Finds the instances of all rules, and returns the clauses with those that were added.
+    fn instantiate(&mut self, mut clauses: Clauses) -> Result<Clauses, GroundError> {
+        let role_rule = clauses.place_of(Keyword::Role);
+        let init_rule = clauses.place_of(Keyword::Init);
+        let (static_groups, dynamic) = group(&mut clauses);
+        let mut stats = vec![Stats::Unknown { max_rows: f64::INFINITY }; clauses.relations.len()];
+        let mut splitter = Splitter::default();
+        let pace = Pace::new(&self.limits.deadline, RULES_PER_CHECK);
+        let mut split_all = |group: Vec<Clause>, clauses: &mut Clauses, stats: &mut Vec<Stats>| {
+            let mut split = Vec::new();
+            for clause in group {
+                let (relation, span) = (clause.head.relation, clause.span);
+                let stopped = |reason| (reason, relation, span);
+                pace.step().map_err(stopped)?;
+                split.extend(splitter.split(clause, clauses, stats, &pace).map_err(stopped)?);
+            }
+            Ok(split)
+        };
+        for group in static_groups {
+            let split =
+                split_all(group, &mut clauses, &mut stats).map_err(|at| self.stopped(at))?;
+            self.evaluate(split, &clauses, &mut stats)?;
+        }
+        self.check_roles(&role_rule)?;
+        let split: Vec<Clause> =
+            split_all(dynamic, &mut clauses, &mut stats).map_err(|at| self.stopped(at))?;
+        let (static_parts, dynamic): (Vec<Clause>, Vec<Clause>) =
+            split.into_iter().partition(|clause| clauses.info(clause.head.relation).is_static);
+        self.evaluate(static_parts, &clauses, &mut stats)?;
+        self.seed(&init_rule)?;
+        self.evaluate(dynamic, &clauses, &mut stats)?;
+        self.check_roles(&role_rule)?;
+        Ok(clauses)
     }
 
     /// Makes room for relations that were added.
@@ -273,10 +319,12 @@ impl<'a> Engine<'a> {
         for info in &clauses.relations[self.tables.len()..] {
             self.tables.push(Table::new(info.arity));
             self.names.push(info.name);
-            self.is_numbered.push(!info.is_static);
+            self.is_numbered.push(!info.is_static && !info.is_lazy);
+            self.demands.push(info.demand.clone());
             self.is_guard.push(info.is_guard);
             self.ids.push(Vec::new());
             self.can_be_new.push(false);
+            self.is_finished.push(false);
             self.triggers.push(Triggers::default());
         }
     }
@@ -306,6 +354,8 @@ impl<'a> Engine<'a> {
         let is_dynamic = derived.iter().any(|&relation| !all.info(relation).is_static);
         if is_dynamic {
             derived.extend([Keyword::True, Keyword::Does].map(RelationId::from));
+            // What occurs negated is asked for without a rule.
+            derived.extend(self.demands.iter().flatten().map(|(demand, _)| *demand));
         }
         derived.sort_unstable();
         derived.dedup();
@@ -337,6 +387,7 @@ impl<'a> Engine<'a> {
 
         for relation in derived.into_iter().map(RelationId::index) {
             self.can_be_new[relation] = false;
+            self.is_finished[relation] = true;
             self.triggers[relation] = Triggers::default();
             if !self.is_numbered[relation] {
                 let table = &self.tables[relation];
@@ -473,8 +524,8 @@ impl<'a> Engine<'a> {
         for atom in &clause.negatives {
             if self.is_numbered[atom.relation.index()] {
                 let tuple = self.new_tuple(clause, atom)?;
-                let (row, _) = self
-                    .insert(atom.relation, &tuple, Status::Mentioned)
+                let row = self
+                    .mention(atom.relation, &tuple)
                     .map_err(|Full| self.too_many_atoms(Some(self.place(clause))))?;
                 self.literals.push(self.ids[atom.relation.index()][row as usize] << 1 | 1);
             }
@@ -506,6 +557,19 @@ impl<'a> Engine<'a> {
                     self.derive(Keyword::Does.into(), tuple)?;
                 }
             }
+        }
+        Ok(row)
+    }
+
+    /// Adds an atom that occurs negated, and asks for it; returns its row.
+    fn mention(&mut self, relation: RelationId, tuple: &[TermId]) -> Result<u32, Full> {
+        let (row, before) = self.insert(relation, tuple, Status::Mentioned)?;
+        if before.is_none()
+            && let Some((demand, inputs)) = &self.demands[relation.index()]
+        {
+            let (demand, inputs): (_, Tuple) =
+                (*demand, inputs.iter().map(|&idx| tuple[idx]).collect());
+            self.derive(demand, &inputs)?;
         }
         Ok(row)
     }
@@ -580,6 +644,10 @@ impl<'a> Engine<'a> {
     #[cold]
     fn check_limits(&mut self, clause: &Clause) -> Result<(), GroundError> {
         self.n_until_limits = LIMIT_INTERVAL;
+        self.n_checks += 1;
+        if self.n_steps() > self.max_steps {
+            return Err(self.stopped((StopReason::Time, clause.head.relation, clause.span)));
+        }
         if let Some(reason) = self.limits.stop_reason(self.n_bytes()) {
             return Err(self.stopped((reason, clause.head.relation, clause.span)));
         }
@@ -588,6 +656,11 @@ impl<'a> Engine<'a> {
             return Err(GroundError::TooManyMoves { rule: self.place(clause), max_moves });
         }
         Ok(())
+    }
+
+    /// Returns the steps of joins so far, in whole intervals.
+    fn n_steps(&self) -> u64 {
+        self.n_checks * u64::from(LIMIT_INTERVAL)
     }
 
     /// Estimates the bytes of everything found so far. Simplifying needs about as much memory again

@@ -1,4 +1,4 @@
-//! The fifth step: the order in which to join the literals of a rule.
+//! The sixth step: the order in which to join the literals of a rule.
 //!
 //! A rule gets a plan for each of its literals that can be *new* (see [`crate::instantiate`]). The
 //! new atom is given, and the other literals are looked up one after the other, those with the

@@ -10,22 +10,28 @@
 #![deny(clippy::cast_possible_truncation)]
 
 mod limits; // errors
-mod estimate; // 1. how many rows a join is likely to have
-mod clauses; // 2. the relevant rules, in a form for joins
-mod tables; // 3. ground atoms, indexed
-mod split; // 4. splits rules with many variables
-mod join_plan; // 5. the order in which to join literals
-mod instantiate; // 6. every rule instance that can ever fire
-mod simplify; // 7. folds what is always true or never true
+mod rigid; // 1. fluents that never change
+mod estimate; // 2. how many rows a join is likely to have
+mod clauses; // 3. the relevant rules, in a form for joins
+mod demand; // 4. only what the rules can ask for
+mod tables; // 5. ground atoms, indexed
+mod split; // 6. splits rules with many variables
+mod join_plan; // 7. the order in which to join literals
+mod instantiate; // 8. every rule instance that can ever fire
+mod simplify; // 9. folds what is always true or never true
 mod program; // the main type
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod twins;
 
 use std::collections::BTreeSet;
 
-use ludex_base::{Limits, Span};
+use ludex_base::{Limits, Pace, Span};
 use ludex_gdl::{Keyword, Program, RelationId, RulePlace};
+
+use instantiate::{Halt, Instances};
 
 pub use limits::{GroundError, Progress};
 pub use program::{
@@ -33,14 +39,47 @@ pub use program::{
     Vocabulary,
 };
 
+/// Steps of joins after which grounding starts again, with only what is asked for.
+const SIMPLE_STEPS: u64 = 2_000_000;
+
+/// Conditions between two checks of the deadline.
+const CONDITIONS_PER_CHECK: usize = 1 << 12;
+
 /// Grounds a program.
 ///
 /// # Errors
 /// When a limit is reached, when terms grow without end, or when a ground atom depends on its own
 /// negation.
 pub fn ground(program: &Program, limits: &Limits) -> Result<GroundProgram, GroundError> {
-    let clauses = clauses::gather(program, &clauses::ROOTS)?;
-    let instances = instantiate::instantiate(clauses, limits)?;
+    let resolved = rigid::resolve(program);
+    let clauses = clauses::gather(&resolved, &clauses::ROOTS)?;
+    let instances = match instantiate::instantiate(clauses, limits, SIMPLE_STEPS) {
+        Ok(instances) => instances,
+        Err(Halt { error, small: None }) => return Err(error),
+        Err(Halt { error, small: Some(is_small) }) => {
+            on_demand(&resolved, &is_small, limits).map_err(|halted| halted.unwrap_or(error))?
+        }
+    };
+    finish(program, instances, limits)
+}
+
+/// Finds the instances of what is asked for. The error is `None` where the deadline came first.
+fn on_demand(
+    program: &Program,
+    is_small: &[bool],
+    limits: &Limits,
+) -> Result<Instances, Option<GroundError>> {
+    let mut clauses = clauses::gather(program, &clauses::ROOTS)?;
+    let pace = Pace::new(&limits.deadline, CONDITIONS_PER_CHECK);
+    demand::restrict(&mut clauses, is_small, &pace).map_err(|_| None)?;
+    instantiate::instantiate(clauses, limits, u64::MAX).map_err(|halt| Some(halt.error))
+}
+
+fn finish(
+    program: &Program,
+    instances: Instances,
+    limits: &Limits,
+) -> Result<GroundProgram, GroundError> {
     let ground_program = simplify::simplify(program, instances, limits)?;
     match ground_program.negative_cycle() {
         Some(atom) => Err(negative_cycle(program, &ground_program, atom)),

@@ -1,4 +1,4 @@
-//! The fourth step: rules with many variables are split into several with fewer.
+//! The fifth step: rules with many variables are split into several with fewer.
 //!
 //! A frame axiom such as
 //!
@@ -93,10 +93,12 @@ impl Splitter {
             part.negatives.iter().map(|&idx| clause.negatives[idx].clone()).collect();
         let distinct: Vec<_> =
             part.distinct.iter().map(|&idx| clause.distinct[idx].clone()).collect();
-        let is_static = positives.iter().map(|p| &p.atom).chain(&negatives).all(|atom| {
-            let info = clauses.info(atom.relation);
-            info.is_static
-        });
+        let infos = || {
+            let atoms = positives.iter().map(|p| &p.atom).chain(&negatives);
+            atoms.map(|atom| clauses.info(atom.relation))
+        };
+        let is_static = infos().all(|info| info.is_static);
+        let is_lazy = !is_static && infos().all(|info| info.is_static || info.is_lazy);
 
         let body = Clause {
             head: Atom { relation: RelationId::new(0), args: args.clone() },
@@ -106,12 +108,15 @@ impl Splitter {
             n_variables: clause.n_variables,
             span: clause.span,
         };
+        let of = clauses.info(clause.head.relation);
         let info = RelationInfo {
-            name: clauses.info(clause.head.relation).name,
+            name: of.name,
             arity: args.len(),
             is_static,
-            is_guard: false,
+            is_lazy,
+            is_guard: of.is_guard && !is_static,
             is_written: false,
+            demand: None,
         };
         let relation = self.define(body, info, part.n_rows, clauses, stats, &mut new_clauses);
         (Atom { relation, args }, new_clauses)
@@ -146,8 +151,10 @@ impl Splitter {
             name: of.name,
             arity: args.len(),
             is_static: of.is_static,
+            is_lazy: of.is_lazy,
             is_guard: !of.is_static,
             is_written: false,
+            demand: None,
         };
         let relation = self.define(body, info, f64::INFINITY, clauses, stats, new_clauses);
         Atom { relation, args }

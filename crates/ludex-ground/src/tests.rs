@@ -223,7 +223,7 @@ fn sizes(change: impl Fn(&mut Sizes)) -> Limits {
 fn static_relations_count_towards_the_limits() {
     let numbers: String = (0..60).map(|n| format!("(n {n})")).collect();
     let rules = format!(
-        "{GAME} {numbers} (<= (all ?a ?b ?c) (n ?a) (n ?b) (n ?c)) (<= (next b) (all 1 ?x ?x))"
+        "{GAME} {numbers} (<= (all ?a ?b ?c) (n ?a) (n ?b) (n ?c)) (<= (next b) (all ?y ?x ?x))"
     );
     let error = try_ground(&rules, &sizes(|sizes| sizes.atoms = 10_000)).expect_err("too large");
     assert!(error.to_string().contains("atoms of `all`"), "{error}");
@@ -317,4 +317,84 @@ fn an_initial_state_that_may_need_its_own_negation_is_left_to_the_reasoner() {
         "{error}"
     );
     check_place(rules, &error, "init", "(<= (init (at ?x))");
+}
+
+#[test]
+fn fluents_that_never_change_leave_no_condition() {
+    check(
+        &format!(
+            "{GAME} (init (wall a)) (<= (next (wall ?x)) (true (wall ?x))) (step a b) (step b c)
+            (<= (next (at ?y)) (true (at ?x)) (step ?x ?y) (not (true (wall ?y))) (true (wall ?z)))"
+        ),
+        expect![[r#"
+            (goal me 100)
+            (legal me stay)
+            (next (at b)) :- (true (at a))
+            (next (at c)) :- (true (at b))
+            (next (wall a)) :- (true (wall a))
+            terminal :- (true (at b))
+        "#]],
+    );
+}
+
+#[test]
+fn fluents_that_may_change_stay_conditions() {
+    let frame = "(<= (next (wall ?x)) (true (wall ?x)))";
+    let one = "(<= (next (wall a)) (true (wall a)))";
+    let twice = "(<= (next (pair ?x ?x)) (true (pair ?x ?x)))";
+    for rules in [
+        // Without a frame, with a further rule, by a rule for any fluent, by a frame with a condition.
+        "(init (wall a)) (<= (next c) (true (wall a)))".to_owned(),
+        format!("{frame} (init (wall a)) (<= (next (wall b)) (true (at a))) (<= (next c) (true (wall ?x)))"),
+        format!("{frame} (init (wall a)) (<= (next ?f) (true (made ?f))) (<= (next c) (true (wall a)))"),
+        "(init (wall a)) (<= (next (wall ?x)) (true (wall ?x)) (true (at ?x))) (<= (next c) (true (wall a)))"
+            .to_owned(),
+        // The frame keeps other fluents than the condition is about.
+        format!("{one} (init (wall b)) (<= (next c) (true (wall ?x)))"),
+        format!("{twice} (init (pair a b)) (<= (next c) (true (pair ?x ?y)))"),
+    ] {
+        let program = try_ground(&format!("{GAME} {rules}"), &Limits::usual()).expect("it grounds");
+        let listing = listing(&program);
+        assert!(listing.contains("(next c) :- (true ("), "{rules}\n{listing}");
+    }
+}
+
+/// A relation over `n` numbers to the power of six, of which the rules ask for `n` atoms.
+fn asked_in_part(n: usize) -> String {
+    let numbers: String = (0..n).map(|n| format!("(n {n})")).collect();
+    format!(
+        "{GAME} {numbers} (init (on 0)) (<= (next (on ?x)) (n ?x) (does me stay))
+        (<= (wide ?a ?b ?c ?d ?e ?f) (n ?a) (n ?b) (n ?c) (n ?d) (n ?e) (n ?f) (true (on ?a)) (true (on ?f)))
+        (<= (deep ?a ?b ?c ?d ?e ?f) (n ?a) (n ?b) (n ?c) (n ?d) (n ?e) (n ?f) (distinct ?a ?b))
+        (<= (next (seen ?x)) (n ?x) (wide ?x ?x ?x ?x ?x ?x)) (<= (next (dark ?x)) (n ?x) (not (wide ?x ?x ?x ?x ?x 0)))
+        (<= (next (low ?x)) (true (on ?x)) (deep ?x 0 ?x ?x ?x ?x))"
+    )
+}
+
+#[test]
+fn only_what_is_asked_for_is_grounded() {
+    let program = try_ground(&asked_in_part(30), &sizes(|sizes| sizes.atoms = 2_000_000));
+    let program = program.expect("729 million atoms are not asked for");
+    assert!(program.sizes.n_atoms < 1_000, "{:?}", program.sizes);
+    let fluents: Vec<String> = (program.vocabulary.fluents.iter())
+        .map(|&term| program.vocabulary.terms.display(term).to_string())
+        .collect();
+    let count = |name: &str| fluents.iter().filter(|text| text.starts_with(name)).count();
+    assert_eq!(["(on", "(seen", "(dark", "(low"].map(count), [30, 30, 30, 29]);
+}
+
+#[test]
+fn limits_stop_what_is_asked_for_as_well() {
+    // Every atom of the relation is asked for.
+    let rules = format!(
+        "{} (<= (next (all ?a ?f)) (wide ?a ?b ?c ?d ?e ?f) (deep ?a ?b ?c ?d ?e ?f)
+        (not (wide ?f ?e ?d ?c ?b ?a)))",
+        asked_in_part(30)
+    );
+    let error =
+        try_ground(&rules, &sizes(|sizes| sizes.atoms = 3_000_000)).expect_err("it is large");
+    assert!(matches!(error, GroundError::TooManyAtoms { .. }), "{error}");
+    let limits = Limits { max_bytes: 60_000_000, ..Limits::usual() };
+    let error = try_ground(&rules, &limits).expect_err("it is large");
+    assert!(matches!(error, GroundError::OutOfMemory { .. }), "{error}");
 }

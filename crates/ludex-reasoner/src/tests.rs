@@ -428,6 +428,7 @@ fn one_state_takes_no_more_steps_than_allowed() {
     assert!(matches!(error, ReasonerError::TooManySteps { limit: 200_000, .. }), "{error}");
     assert_eq!(error.rule().map(|rule| rule.name.as_str()), Some("legal"));
     assert!(start(Sizes::default().steps).is_ok());
+}
 
 /// Calls nested deeper than the engine answers at once; each is postponed, and answered once.
 #[test]
