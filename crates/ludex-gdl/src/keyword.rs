@@ -36,6 +36,11 @@ pub enum Keyword {
 }
 
 impl Keyword {
+    /// Returns whether it declares what may occur: `base` and `input`.
+    pub(crate) fn is_declaration(self) -> bool {
+        matches!(self, Keyword::Base | Keyword::Input)
+    }
+
     /// All keywords; the position is the index of their relation in every program.
     pub const ALL: [Keyword; 11] = [
         Keyword::Role,

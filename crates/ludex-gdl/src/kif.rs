@@ -21,9 +21,18 @@ pub fn parse_kif(source: &Source) -> (Rulesheet, Vec<Diagnostic>) {
 pub(crate) fn read_kif(source: &Source, budget: &Budget<'_>) -> Parsed {
     let mut reader = Reader { symbols: Symbols::default(), diagnostics: Vec::new() };
     let mut clauses = Vec::new();
+    // Mistakes in clauses of `base` and `input`.
+    let mut declarations = Vec::new();
     let mut forms = Forms::new(source.text());
     while let Some(form) = forms.next(budget, &mut reader.diagnostics)? {
-        let Ok(clause) = reader.clause(&form) else { continue };
+        let n_before = reader.diagnostics.len();
+        let Ok(clause) = reader.clause(&form) else {
+            if is_declaration(&form) {
+                declarations.extend(reader.diagnostics.drain(n_before..));
+                declarations.truncate(MAX_MISTAKES);
+            }
+            continue;
+        };
         match excess(&clause, &budget.sizes) {
             Some(excess) => reader.diagnostics.push(excess),
             None if clauses.len() >= budget.sizes.rules => {
@@ -34,7 +43,27 @@ pub(crate) fn read_kif(source: &Source, budget: &Budget<'_>) -> Parsed {
         }
     }
     let sheet = Rulesheet { notation: Notation::Kif, symbols: reader.symbols, clauses };
+    // Play does not read `base` and `input`, unless other rules do.
+    if !sheet.uses_declarations() {
+        declarations.iter_mut().for_each(|it: &mut Diagnostic| it.severity = Severity::Warning);
+    }
+    reader.diagnostics.extend(declarations);
     Ok((sheet, reader.diagnostics))
+}
+
+/// Returns whether a form is a fact or a rule of `base` or `input`, with mistakes or without.
+fn is_declaration(form: &Sexp<'_>) -> bool {
+    let SexpKind::List(items) = &form.kind else { return false };
+    let head = if is_arrow(items.first()) { items.get(1) } else { Some(form) };
+    let name = match head.map(|head| &head.kind) {
+        Some(SexpKind::Word(word)) => Some(*word),
+        Some(SexpKind::List(items)) => items.first().and_then(|first| match first.kind {
+            SexpKind::Word(word) => Some(word),
+            SexpKind::List(_) => None,
+        }),
+        None => None,
+    };
+    name.and_then(Keyword::parse).is_some_and(Keyword::is_declaration)
 }
 
 /// A word or a list, with its place.

@@ -39,6 +39,25 @@ pub struct Clause {
     pub span: Span,
 }
 
+impl Rulesheet {
+    /// Returns whether a clause is of `base` or `input`, with the right number of arguments or without.
+    pub(crate) fn is_declaration(&self, clause: &Clause) -> bool {
+        clause.keyword(&self.symbols).is_some_and(Keyword::is_declaration)
+    }
+
+    /// Returns whether a rule of another relation depends on `base` or `input`.
+    pub(crate) fn uses_declarations(&self) -> bool {
+        let mut is_used = false;
+        for clause in self.clauses.iter().filter(|clause| !self.is_declaration(clause)) {
+            clause.for_each_atom(&mut |atom, _| {
+                let keyword = atom.name().and_then(|name| Keyword::parse(self.symbols.name(name)));
+                is_used |= keyword.is_some_and(Keyword::is_declaration);
+            });
+        }
+        is_used
+    }
+}
+
 impl Clause {
     /// Returns the keyword of the head, if it is one.
     pub fn keyword(&self, symbols: &Symbols) -> Option<Keyword> {

@@ -12,8 +12,9 @@ mod fluents;
 mod clauses;
 mod survey;
 
-use ludex_base::{Diagnostic, Limits, Severity, Source, StopReason};
+use ludex_base::{Diagnostic, Limits, Severity, Source, Span, StopReason};
 
+use crate::codes;
 use crate::limits::{Budget, MAX_MISTAKES, unstopped};
 use crate::lower::lower_within;
 use crate::program::Program;
@@ -76,7 +77,7 @@ pub fn check_source_within(source: &Source, limits: &Limits) -> Result<Checked, 
 
 fn read_and_check(source: &Source, budget: &Budget<'_>) -> Result<Checked, StopReason> {
     let (sheet, diagnostics) = read(source, budget)?;
-    let is_complete = diagnostics.is_empty();
+    let is_complete = !diagnostics.iter().any(|it| it.severity.is_error());
     finish(&sheet, diagnostics, is_complete, budget)
 }
 
@@ -102,6 +103,7 @@ fn finish(
     let (program, unsafe_rules) = lower_within(sheet, budget)?;
     report.extend(unsafe_rules);
     let mut diagnostics = report.into_diagnostics();
+    soften_declarations(sheet, &mut diagnostics);
     let is_fatal = diagnostics.iter().any(|it| it.severity == Severity::Fatal);
     if diagnostics.len() > MAX_MISTAKES {
         diagnostics.sort_by_key(|it| std::cmp::Reverse(it.severity));
@@ -109,6 +111,28 @@ fn finish(
     }
     diagnostics.sort_by_key(|it| (it.span.start, it.code));
     Ok(Checked { program: (!is_fatal).then_some(program), diagnostics })
+}
+
+/// Makes warnings of the mistakes in clauses of `base` and `input`: nothing relies on these, unless other
+/// rules use them.
+fn soften_declarations(sheet: &Rulesheet, diagnostics: &mut [Diagnostic]) {
+    if sheet.uses_declarations() || !diagnostics.iter().any(|it| it.severity.is_error()) {
+        return;
+    }
+    let mut spans: Vec<Span> = (sheet.clauses.iter())
+        .filter(|clause| sheet.is_declaration(clause))
+        .map(|clause| clause.span)
+        .collect();
+    spans.sort_unstable_by_key(|span| span.start);
+    // Not the limits on sizes: beyond them, other clauses are missing too.
+    let of_clause = [codes::UNSAFE_RULE, codes::KEYWORD_ARITY, codes::NEGATIVE_CYCLE];
+    let is_soft = |it: &&mut Diagnostic| it.severity.is_error() && of_clause.contains(&it.code);
+    for diagnostic in diagnostics.iter_mut().filter(is_soft) {
+        let n_before = spans.partition_point(|span| span.start <= diagnostic.span.start);
+        if n_before > 0 && diagnostic.span.end <= spans[n_before - 1].end {
+            diagnostic.severity = Severity::Warning;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -183,6 +207,24 @@ mod tests {
                 help: goal values are whole numbers from 0 to 100
             "#]],
         );
+    }
+
+    #[test]
+    fn mistakes_in_declarations_are_warnings() {
+        let bad =
+            "(<= (base ?x) (or)) (base (not a)) (<= (base ?y)) (input r) (<= base (distinct a))
+            (<= (base b) (not (base b)))";
+        let checked = check_source(&Source::new("t", &format!("{GAME}{bad}")));
+        assert!(checked.is_ok() && checked.is_playable(), "{:?}", checked.diagnostics);
+        assert!(checked.diagnostics.len() >= 6, "{:?}", checked.diagnostics);
+        // Where the game uses them, they are mistakes of the game.
+        let used = "(<= (next ?x) (base ?x) (does r m))";
+        let checked = check_source(&Source::new("t", &format!("{GAME}{bad}{used}")));
+        assert!(!checked.is_playable());
+        // Ever so many of them hide no clause after them.
+        let many = "(base (or a b)) ".repeat(2 * MAX_MISTAKES);
+        let checked = check_source(&Source::new("t", &format!("{many}{GAME}(<= (next c) (or))")));
+        assert!(!checked.is_playable());
     }
 
     #[test]
