@@ -204,7 +204,12 @@ pub fn check_within(source: &Source, limits: &Limits) -> Result<CheckReport, Loa
     }
     let part = if open.may_have_errors() { 1.0 } else { DECLARATIONS_PART };
     let limits = &limits.clone().until(limits.deadline.part(part));
-    match ludex_ground::ground(&program, limits).map_err(|error| unground(source, &error)) {
+    let ground = ludex_ground::ground(&program, limits);
+    if let Some(warning) = ground.as_ref().err().and_then(growth) {
+        report.diagnostics.push(warning);
+        return Ok(report);
+    }
+    match ground.map_err(|error| unground(source, &error)) {
         Ok(ground_program) => {
             report.diagnostics.extend(declarations(&program, &ground_program, limits));
         }
@@ -556,17 +561,22 @@ fn meaningless(error: &GroundError) -> Option<Diagnostic> {
     };
     match error {
         GroundError::NegativeCycle { atom, rule } => Some(negative_cycle(rule.span, atom)),
-        GroundError::Unbounded { rule, .. } => Some(fatal(
-            codes::ENDLESS_GROUNDING,
-            rule,
-            "bound the terms by a condition on facts, such as `(succ ?n ?m)`",
-        )),
         GroundError::HugeTerm { rule, .. } => Some(fatal(codes::HUGE_TERM, rule, HUGE_TERM_HELP)),
         GroundError::TooManyRoles { rule, .. } => {
             Some(fatal(codes::TOO_MANY_ROLES, rule, ROLES_HELP))
         }
         _ => None,
     }
+}
+
+/// Returns the warning for terms that grow in grounding; they need not grow in play, which the reasoner
+/// decides state by state.
+fn growth(error: &GroundError) -> Option<Diagnostic> {
+    let GroundError::Unbounded { rule, .. } = error else { return None };
+    let message = format!("{error}; the reasoner plays the game, much slower");
+    let help = "bound the terms by a condition on facts, such as `(succ ?n ?m)`";
+    let code = codes::ENDLESS_GROUNDING;
+    Some(Diagnostic::new(Severity::Warning, code, rule.span, message).with_help(help))
 }
 
 /// Returns the same diagnostics for errors of the reasoner.
