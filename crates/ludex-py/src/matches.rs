@@ -10,7 +10,7 @@ use ludex_player::{Minds, Playable, Player, PlayerConfig, PlayerSpec, Seen};
 use ludex_record::{Heading, MatchReport, SeriesReport};
 use ludex_referee::{
     Answer, Clocks, Decision, Lapse, LocalSeat, MAX_STEPS, Reply, Seat, Seating, Series,
-    SeriesConfig, SeriesEnd, Tally, play_one,
+    SeriesConfig, SeriesEnd, Shard, Tally, play_one,
 };
 use ludex_search::SearchLimits;
 use pyo3::exceptions::{PyTimeoutError, PyValueError};
@@ -167,6 +167,7 @@ pub fn play_match(
     let stop = Arc::new(AtomicBool::new(false));
     let config = SeriesConfig {
         count: number + 1,
+        shard: Shard::WHOLE,
         clocks: clocks(start_clock, play_clock)?,
         seed: Seed(seed),
         n_parallel: 1,
@@ -224,7 +225,7 @@ pub fn tally(
     let series = Series { records: matches, end: SeriesEnd::Complete, decision: Decision::Open };
     let heading = Heading {
         name: core.loaded.source.name().to_owned(),
-        engine: core.loaded.engine.name(),
+        engine: core.loaded.engine.name().into(),
         clocks,
         count,
         is_cooperative: false,
