@@ -14,6 +14,9 @@ True
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from ._ludex import (
     Diagnostic,
     Game,
@@ -23,6 +26,8 @@ from ._ludex import (
     LudexError,
     RulesError,
     State,
+    Symmetries,
+    Symmetry,
     __version__,
     check,
     choose,
@@ -30,8 +35,23 @@ from ._ludex import (
     players,
     solve,
     solve_model,
+    symmetries,
 )
-from .matches import Player, Series, play_series
+from .efg import to_efg, write_efg
+from .matches import (
+    Option,
+    Player,
+    Rating,
+    Series,
+    StrengthTest,
+    play_series,
+    player,
+    player_options,
+    ratings,
+    strength_test,
+)
+from .planes import Planes
+from .raster import rgb_array
 from .vector import Step, VectorEnv
 
 __all__ = [
@@ -41,21 +61,42 @@ __all__ = [
     "Lanes",
     "LimitError",
     "LudexError",
+    "Option",
+    "Planes",
     "Player",
+    "Rating",
     "RulesError",
     "Series",
     "State",
     "Step",
+    "StrengthTest",
+    "Symmetries",
+    "Symmetry",
     "VectorEnv",
     "__version__",
     "check",
     "choose",
     "games",
     "play_series",
+    "player",
+    "player_options",
     "players",
+    "ratings",
+    "rgb_array",
     "solve",
     "solve_model",
+    "strength_test",
+    "symmetries",
+    "to_efg",
+    "trace",
+    "write_efg",
 ]
+
+
+def trace(game: Game, *, time: float = 60.0) -> dict[str, Any]:
+    """Plays the two fixed lines that engines are compared on."""
+    lines: dict[str, Any] = json.loads(game.trace_json(time=time))
+    return lines
 
 
 def _load(name: str, rules: str) -> Game:

@@ -35,4 +35,4 @@ pub use seat::{Answer, LocalSeat, Reply, Seat};
 pub use seating::{Seating, SeatingError};
 pub use sequential::{Decision, SequentialTest};
 pub use series::{MakeSeat, Series, SeriesConfig, SeriesEnd, Shard, play_one, play_series};
-pub use tally::{Comparison, Exchange, PlayerTally, Tally};
+pub use tally::{Comparison, Exchange, PlayerTally, Tally, decision};
