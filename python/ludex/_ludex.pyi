@@ -156,6 +156,10 @@ def choose(
     seed: int = 0,
     threads: int = 1,
 ) -> dict[str, Any]: ...
+class Stop:
+    def __new__(cls) -> Stop: ...
+    def set(self) -> None: ...
+
 def play_match(
     game: Game,
     players: list[Any],
@@ -165,6 +169,7 @@ def play_match(
     play_clock: float,
     iterations: int | None,
     seed: int,
+    stop: Stop | None = None,
 ) -> str: ...
 def tally(
     game: Game,

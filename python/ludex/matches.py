@@ -6,7 +6,7 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from os import PathLike
@@ -67,7 +67,7 @@ class SeriesPlan:
     iterations: int | None
     seed: int
 
-    def play(self, number: int) -> str:
+    def play(self, number: int, stop: _ludex.Stop | None = None) -> str:
         """Plays one match and returns its record as JSON."""
         return _ludex.play_match(
             self.game,
@@ -77,7 +77,22 @@ class SeriesPlan:
             play_clock=self.play_clock,
             iterations=self.iterations,
             seed=self.seed,
+            stop=stop,
         )
+
+    def play_all(self, numbers: Sequence[int], threads: int) -> Iterator[str]:
+        """Plays matches, several at once, and returns their records in order. Ctrl-C ends them."""
+        if threads <= 1:
+            yield from map(self.play, numbers)
+            return
+        stop = _ludex.Stop()
+        with ThreadPoolExecutor(max_workers=threads) as pool:
+            try:
+                yield from pool.map(lambda number: self.play(number, stop), numbers)
+            except BaseException:
+                stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
 
     def names(self) -> list[str]:
         """Returns the names of the players."""
@@ -183,11 +198,10 @@ def play_series(
     game = rules if isinstance(rules, Game) else Game(rules)
     plan = SeriesPlan(game, tuple(players), count, start_clock, play_clock, iterations, seed)
     records: list[str] = []
-    with ThreadPoolExecutor(max_workers=max(threads, 1)) as pool:
-        for record in pool.map(plan.play, range(count)):
-            records.append(record)
-            if on_match is not None:
-                on_match(json.loads(record))
+    for record in plan.play_all(range(count), threads):
+        records.append(record)
+        if on_match is not None:
+            on_match(json.loads(record))
     return plan.series(records)
 
 
@@ -227,12 +241,11 @@ def strength_test(
     records: list[str] = []
     series = plan.series(records, test=(margin, error))
     batch = max(2 * threads, 2)
-    with ThreadPoolExecutor(max_workers=max(threads, 1)) as pool:
-        for start in range(0, max_matches, batch):
-            records.extend(pool.map(plan.play, range(start, min(start + batch, max_matches))))
-            series = plan.series(records, test=(margin, error))
-            if series.share is not None and series.share["stronger"] is not None:
-                return StrengthTest(series.share["stronger"], series)
+    for start in range(0, max_matches, batch):
+        records.extend(plan.play_all(range(start, min(start + batch, max_matches)), threads))
+        series = plan.series(records, test=(margin, error))
+        if series.share is not None and series.share["stronger"] is not None:
+            return StrengthTest(series.share["stronger"], series)
     return StrengthTest(None, series)
 
 

@@ -161,7 +161,11 @@ class AgentEnv(_Seats, AECEnv):  # type: ignore[misc]
             return
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        if action is None or int(action) not in self.table.state.legal_actions(agent):
+        if self.table.state.is_terminal:
+            # The game is over before the first step: any action ends it.
+            self.rewards = self.table.rewards()
+            self._end("terminations")
+        elif action is None or int(action) not in self.table.state.legal_actions(agent):
             self.rewards[agent] = -1.0
             self.infos[agent] = {"illegal_action": action}
             self._end("terminations")
@@ -215,9 +219,13 @@ class SimultaneousEnv(_Seats, ParallelEnv):  # type: ignore[misc]
     ]:
         agents = self.agents
         rewards = dict.fromkeys(agents, 0.0)
+        is_late = self.table.state.is_terminal
         legal = {agent: self.table.state.legal_actions(agent) for agent in agents}
         wrong = [agent for agent in agents if int(actions[agent]) not in legal[agent]]
-        if wrong:
+        if is_late:
+            # The game is over before the first step: any actions end it.
+            rewards, is_over = self.table.rewards(), True
+        elif wrong:
             rewards |= dict.fromkeys(wrong, -1.0)
             is_over = True
         else:

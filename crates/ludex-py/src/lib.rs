@@ -37,6 +37,7 @@ fn _ludex(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<game::State>()?;
     module.add_class::<game::Diagnostic>()?;
     module.add_class::<lanes::Lanes>()?;
+    module.add_class::<matches::Stop>()?;
     module.add_class::<analysis::Symmetry>()?;
     module.add_class::<analysis::Symmetries>()?;
     module.add_function(wrap_pyfunction!(analysis::symmetries, module)?)?;

@@ -1,7 +1,7 @@
 //! Players, single moves and matches.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use ludex_base::{Deadline, MoveId, RoleId, Seed};
@@ -179,12 +179,32 @@ enum Named {
     Object(Arc<Py<PyAny>>),
 }
 
+/// Ends matches on other threads, which Ctrl-C does not reach.
+#[pyclass(frozen, module = "ludex")]
+#[derive(Default)]
+pub struct Stop {
+    flag: Arc<AtomicBool>,
+}
+
+#[pymethods]
+impl Stop {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Ends all matches that were given this object.
+    fn set(&self) {
+        self.flag.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Plays one match of a series, by its number, and returns its record as JSON.
 ///
 /// Numbers decide the seats and, with the seed of the series, all randomness: whoever plays match 7
 /// plays the same match.
 #[pyfunction]
-#[pyo3(signature = (game, players, number, *, start_clock, play_clock, iterations, seed))]
+#[pyo3(signature = (game, players, number, *, start_clock, play_clock, iterations, seed, stop = None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub fn play_match(
     py: Python<'_>,
@@ -195,6 +215,7 @@ pub fn play_match(
     play_clock: f64,
     iterations: Option<u64>,
     seed: u64,
+    stop: Option<&Stop>,
 ) -> PyResult<String> {
     let mut named = Vec::new();
     for player in &players {
@@ -205,7 +226,7 @@ pub fn play_match(
     }
     let core = &game.core;
     let seating = seating(core, named.len())?;
-    let stop = Arc::new(AtomicBool::new(false));
+    let stop = stop.map_or_else(Default::default, |it| Arc::clone(&it.flag));
     let config = SeriesConfig {
         count: number + 1,
         shard: Shard::WHOLE,
