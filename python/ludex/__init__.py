@@ -14,8 +14,9 @@ True
 
 from __future__ import annotations
 
+import importlib
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._ludex import (
     Diagnostic,
@@ -50,9 +51,11 @@ from .matches import (
     ratings,
     strength_test,
 )
-from .planes import Planes
-from .raster import rgb_array
-from .vector import Step, VectorEnv
+
+if TYPE_CHECKING:
+    from .planes import Planes
+    from .raster import rgb_array
+    from .vector import Step, VectorEnv
 
 __all__ = [
     "Diagnostic",
@@ -91,6 +94,16 @@ __all__ = [
     "trace",
     "write_efg",
 ]
+
+
+# What needs NumPy, which takes most of the time of an import, is loaded when it is first used.
+_LATER = {"Planes": "planes", "Step": "vector", "VectorEnv": "vector", "rgb_array": "raster"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'ludex' has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
 
 
 def trace(game: Game, *, time: float = 60.0) -> dict[str, Any]:
