@@ -265,3 +265,130 @@ fn a_file_that_cannot_grow_stops_no_series() {
     assert_eq!((resumed.status.code(), stdout(&resumed)), (Some(0), stdout(&output)));
     std::fs::remove_file(&path).expect("it can be removed");
 }
+
+/// A folder for temporary use, removed on drop.
+struct Shards(std::path::PathBuf);
+
+impl Shards {
+    fn new() -> Self {
+        let folder = std::env::temp_dir().join(format!("ludex-shards-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("the folder for temporary files can be written");
+        Self(folder)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("a plain path").to_owned()
+    }
+
+    /// Plays part of a series of 11 matches.
+    fn play(&self, shard: &str, name: &str, more: &[&str]) -> std::process::Output {
+        let file = self.file(name);
+        ludex(&[&SERIES[..], &["--shard", shard, "--output", &file], more].concat())
+    }
+
+    fn merge(&self, names: &[&str], more: &[&str]) -> std::process::Output {
+        let files: Vec<String> = names.iter().map(|name| self.file(name)).collect();
+        let files = files.iter().map(String::as_str);
+        ludex(&["merge"].into_iter().chain(files).chain(more.iter().copied()).collect::<Vec<_>>())
+    }
+}
+
+impl Drop for Shards {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const SERIES: [&str; 12] = [
+    "match",
+    "tictactoe",
+    "--players",
+    "uct:c=0.7,random",
+    "--count",
+    "11",
+    "--iterations",
+    "20",
+    "--start-clock",
+    "600",
+    "--play-clock",
+    "600",
+];
+
+#[test]
+fn shards_give_the_table_of_one_process() {
+    let shards = Shards::new();
+    let whole = ludex(&SERIES);
+    let json_of = |mut report: serde_json::Value| {
+        resume::forget_times(&mut report);
+        report
+    };
+    let names = ["one", "two", "three"];
+    for (name, shard) in names.iter().zip(["1/3", "2/3", "3/3"]) {
+        let played = shards.play(shard, name, &[]);
+        assert_eq!(played.status.code(), Some(0), "{}", stderr(&played));
+        assert!(
+            stdout(&played).contains(&format!("of {} matches", if shard == "3/3" { 3 } else { 4 }))
+        );
+    }
+    // The order of the files does not matter.
+    let merged = shards.merge(&["three", "one", "two"], &["--output", &shards.file("whole")]);
+    assert_eq!((merged.status.code(), stdout(&merged)), (Some(0), stdout(&whole)));
+    let reports = [
+        json(&shards.merge(&names, &["--json"]), 0),
+        json(&ludex(&[&SERIES[..], &["--json"]].concat()), 0),
+    ];
+    let ids: Vec<&str> = reports[1]["matches"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|it| it["id"].as_str())
+        .collect();
+    assert_eq!(ids.len(), 11);
+    let [merged, alone] = reports.clone().map(json_of);
+    assert_eq!(merged, alone);
+    // What was merged is a series like any other.
+    let file = shards.file("whole");
+    let again = ludex(&[&SERIES[..], &["--resume", "--output", &file]].concat());
+    assert_eq!((again.status.code(), stdout(&again)), (Some(0), stdout(&whole)));
+}
+
+#[test]
+fn a_killed_shard_goes_on_and_wrong_shards_are_refused() {
+    let shards = Shards::new();
+    assert_eq!(shards.play("1/2", "one", &[]).status.code(), Some(0));
+    assert_eq!(shards.play("2/2", "two", &[]).status.code(), Some(0));
+    let expected = stdout(&shards.merge(&["one", "two"], &[]));
+    // As after a kill in the middle of a line.
+    let two = shards.file("two");
+    let bytes = std::fs::read(&two).expect("a shard");
+    std::fs::write(&two, &bytes[..bytes.len() - 9]).expect("a cut file");
+    let partly = shards.merge(&["one", "two"], &[]);
+    assert_eq!(partly.status.code(), Some(3));
+    assert!(stderr(&partly).contains("shard 2/2 lacks 1 match"), "{}", stderr(&partly));
+    assert_eq!(std::fs::read(&two).map(|it| it.len()).ok(), Some(bytes.len() - 9));
+    assert_eq!(shards.play("2/2", "two", &["--resume"]).status.code(), Some(0));
+    assert_eq!(stdout(&shards.merge(&["one", "two"], &[])), expected);
+
+    let only_one = shards.merge(&["one"], &[]);
+    assert_eq!(only_one.status.code(), Some(3));
+    assert!(stderr(&only_one).contains("shard 2/2 is missing"), "{}", stderr(&only_one));
+    check_refused(&shards.merge(&["one", "two", "one"], &[]), 1, &["shard 1/2 is also in"]);
+    assert_eq!(shards.play("2/2", "seed", &["--seed", "9"]).status.code(), Some(0));
+    let other = ["seed", "another series than", "`seed` is 1 there and 9 here"];
+    check_refused(&shards.merge(&["one", "seed"], &[]), 1, &other);
+    assert_eq!(shards.play("2/3", "three", &[]).status.code(), Some(0));
+    check_refused(&shards.merge(&["one", "three"], &[]), 1, &["2 shards there and 3 here"]);
+    check_refused(&shards.play("2/2", "one", &["--resume"]), 1, &["`shard` is"]);
+    check_refused(&shards.play("3/2", "none", &[]), 2, &["such as 2/8"]);
+    check_refused(&shards.play("0/2", "none", &[]), 2, &["such as 2/8"]);
+    check_refused(&shards.merge(&["none"], &[]), 1, &["cannot read it"]);
+    check_refused(&ludex(&[&SERIES[..], &["--shard", "1/2"]].concat()), 2, &["--output"]);
+    // The rows of one shard under the settings of another.
+    let one = std::fs::read_to_string(shards.file("one")).expect("a shard");
+    let header = one.lines().next().expect("settings");
+    let rows = String::from_utf8(bytes).expect("text");
+    let mixed = rows.split_once('\n').map(|(_, rows)| format!("{header}\n{rows}"));
+    std::fs::write(shards.file("mixed"), mixed.expect("rows")).expect("a file");
+    check_refused(&shards.merge(&["mixed"], &[]), 1, &["does not belong to shard 1/2"]);
+}

@@ -9,7 +9,7 @@ use ludex_game::Game;
 use ludex_pipeline::{EngineChoice, with_game};
 use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, players};
 use ludex_referee::{
-    Clocks, Ending, LocalSeat, Seat, Seating, SeriesConfig, Tally, play_series, replay,
+    Clocks, Ending, LocalSeat, Seat, Seating, SeriesConfig, Shard, Tally, play_series, replay,
 };
 use ludex_testkit::{in_parallel, library};
 
@@ -97,6 +97,7 @@ fn series(game: &str, names: &[&str], count: usize) -> Tally {
 fn config(clocks: Clocks) -> SeriesConfig {
     SeriesConfig {
         count: 1,
+        shard: Shard::WHOLE,
         clocks,
         seed: Seed(3),
         n_parallel: 1,

@@ -266,7 +266,7 @@ fn result(config: &KillConfig, mut child: Child, folder: &Folder) -> Value {
 }
 
 /// Removes what differs from run to run.
-fn forget_times(value: &mut Value) {
+pub fn forget_times(value: &mut Value) {
     const TIMES: [&str; 8] =
         ["seconds", "times", "startTime", "stateTimes", "moveTimes", "matchId", "engine", "cpu"];
     match value {

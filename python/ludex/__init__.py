@@ -14,6 +14,10 @@ True
 
 from __future__ import annotations
 
+import importlib
+import json
+from typing import TYPE_CHECKING, Any
+
 from ._ludex import (
     Diagnostic,
     Game,
@@ -23,6 +27,8 @@ from ._ludex import (
     LudexError,
     RulesError,
     State,
+    Symmetries,
+    Symmetry,
     __version__,
     check,
     choose,
@@ -30,9 +36,26 @@ from ._ludex import (
     players,
     solve,
     solve_model,
+    symmetries,
 )
-from .matches import Player, Series, play_series
-from .vector import Step, VectorEnv
+from .efg import to_efg, write_efg
+from .matches import (
+    Option,
+    Player,
+    Rating,
+    Series,
+    StrengthTest,
+    play_series,
+    player,
+    player_options,
+    ratings,
+    strength_test,
+)
+
+if TYPE_CHECKING:
+    from .planes import Planes
+    from .raster import rgb_array
+    from .vector import Step, VectorEnv
 
 __all__ = [
     "Diagnostic",
@@ -41,21 +64,52 @@ __all__ = [
     "Lanes",
     "LimitError",
     "LudexError",
+    "Option",
+    "Planes",
     "Player",
+    "Rating",
     "RulesError",
     "Series",
     "State",
     "Step",
+    "StrengthTest",
+    "Symmetries",
+    "Symmetry",
     "VectorEnv",
     "__version__",
     "check",
     "choose",
     "games",
     "play_series",
+    "player",
+    "player_options",
     "players",
+    "ratings",
+    "rgb_array",
     "solve",
     "solve_model",
+    "strength_test",
+    "symmetries",
+    "to_efg",
+    "trace",
+    "write_efg",
 ]
+
+
+# What needs NumPy, which takes most of the time of an import, is loaded when it is first used.
+_LATER = {"Planes": "planes", "Step": "vector", "VectorEnv": "vector", "rgb_array": "raster"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'ludex' has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
+
+
+def trace(game: Game, *, time: float = 60.0) -> dict[str, Any]:
+    """Plays the two fixed lines that engines are compared on."""
+    lines: dict[str, Any] = json.loads(game.trace_json(time=time))
+    return lines
 
 
 def _load(name: str, rules: str) -> Game:

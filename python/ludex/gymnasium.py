@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._ludex import Game, State, choose
+from .planes import Planes
+from .raster import rgb_array
 
 Opponent = Callable[[State, str], str]
 """A function from a state and a role to one of the role's legal moves."""
@@ -26,9 +28,12 @@ class Env(gymnasium.Env[NDArray[np.int8], np.int64]):
 
     `opponents` plays the other roles: `"random"`, the name of a player such as `"uct"` (which gets
     `iterations` a move), or a function from a state and a role to a move.
+
+    With `observations="planes"`, an observation has a plane for each kind of content of the board that the
+    rules describe, named by `planes.names`.
     """
 
-    metadata = {"render_modes": ["ansi", "svg"], "render_fps": 4}
+    metadata = {"render_modes": ["ansi", "svg", "rgb_array"], "render_fps": 4}
 
     def __init__(
         self,
@@ -39,6 +44,7 @@ class Env(gymnasium.Env[NDArray[np.int8], np.int64]):
         iterations: int = 100,
         max_steps: int = 1_000,
         render_mode: str | None = None,
+        observations: str = "bits",
     ) -> None:
         self.game = rules if isinstance(rules, Game) else Game(rules)
         players = [name for name in self.game.roles if name not in self.game.random_roles]
@@ -58,7 +64,8 @@ class Env(gymnasium.Env[NDArray[np.int8], np.int64]):
             raise ValueError("players by name need to see the state; use 'random' or a function")
         seen = self.game.percepts(self.role) if self.is_hidden else self.game.fluents
         self.width = max(len(seen), 1)
-        self.observation_space = gymnasium.spaces.MultiBinary(self.width)
+        self.planes = make_planes(self.game, observations)
+        self.observation_space = gymnasium.spaces.MultiBinary(self.planes.shape if self.planes else self.width)
         self.moves = self.game.moves(self.role)
         self.action_space = gymnasium.spaces.Discrete(max(len(self.moves), 1))
         self.state = self.game.initial_state()
@@ -88,10 +95,8 @@ class Env(gymnasium.Env[NDArray[np.int8], np.int64]):
         is_too_long = not is_over and self.n_steps >= self.max_steps
         return self._observation(), reward, is_over, is_too_long, self._info()
 
-    def render(self) -> str | None:
-        if self.render_mode == "svg":
-            return self.state.svg()
-        return str(self.state) if self.render_mode == "ansi" else None
+    def render(self) -> str | NDArray[np.uint8] | None:
+        return draw(self.state, self.render_mode)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Returns which actions are legal."""
@@ -131,6 +136,8 @@ class Env(gymnasium.Env[NDArray[np.int8], np.int64]):
         return str(found["move"])
 
     def _observation(self) -> NDArray[np.int8]:
+        if self.planes is not None:
+            return self.planes.of(self.state).astype(np.int8)
         seen = self.state.percept_observation(self.role) if self.is_hidden else self.state.observation()
         bits = np.zeros(self.width, dtype=np.int8)
         bits[: len(seen)] = seen
@@ -138,3 +145,23 @@ class Env(gymnasium.Env[NDArray[np.int8], np.int64]):
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self.action_masks().astype(np.int8), "steps": self.n_steps}
+
+
+def make_planes(game: Game, observations: str) -> Planes | None:
+    """Returns the planes that observations are made of; `None` for bits."""
+    if observations == "bits":
+        return None
+    if observations != "planes":
+        raise ValueError(f"observations are 'bits' or 'planes', not {observations!r}")
+    if game.has_percepts:
+        raise ValueError("roles of this game do not see the state, so there are no planes; use 'bits'")
+    return Planes(game)
+
+
+def draw(state: State, mode: str | None) -> str | NDArray[np.uint8] | None:
+    """Draws a state for `render`."""
+    if mode == "ansi":
+        return str(state)
+    if mode == "svg":
+        return state.svg()
+    return rgb_array(state.svg()) if mode == "rgb_array" else None

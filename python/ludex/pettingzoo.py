@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
 
 from ._ludex import Game
+from .gymnasium import draw, make_planes
 
 Observation = dict[str, NDArray[np.int8]]
 
@@ -18,12 +19,15 @@ Observation = dict[str, NDArray[np.int8]]
 class _Table:
     """A state, and what each agent sees and may do."""
 
-    def __init__(self, rules: Game | str | PathLike[str], max_steps: int) -> None:
+    def __init__(
+        self, rules: Game | str | PathLike[str], max_steps: int, observations: str = "bits"
+    ) -> None:
         self.game = rules if isinstance(rules, Game) else Game(rules)
         self.agents = [name for name in self.game.roles if name not in self.game.random_roles]
         self.moves = {agent: self.game.moves(agent) for agent in self.agents}
         self.is_hidden = self.game.has_percepts
         self.max_steps = max_steps
+        self.planes = make_planes(self.game, observations)
         self.widths = {agent: self._width(agent) for agent in self.agents}
         self.begin(None)
 
@@ -37,7 +41,8 @@ class _Table:
         self.n_steps = 0
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
-        bits, n_moves = self.widths[agent], max(len(self.moves[agent]), 1)
+        bits: Any = self.planes.shape if self.planes else self.widths[agent]
+        n_moves = max(len(self.moves[agent]), 1)
         return gymnasium.spaces.Dict(
             {
                 "observation": gymnasium.spaces.MultiBinary(bits),
@@ -55,6 +60,9 @@ class _Table:
         return mask
 
     def observe(self, agent: str) -> Observation:
+        if self.planes is not None:
+            planes = self.planes.of(self.state).astype(np.int8)
+            return {"observation": planes, "action_mask": self.mask(agent)}
         seen = self.state.percept_observation(agent) if self.is_hidden else self.state.observation()
         bits = np.zeros(self.widths[agent], dtype=np.int8)
         bits[: len(seen)] = seen
@@ -87,7 +95,11 @@ class _Table:
 class _Seats:
     """What both kinds of environment share: a table, and the spaces of its agents."""
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "svg"], "name": "ludex", "render_fps": 4}
+    metadata: dict[str, Any] = {
+        "render_modes": ["ansi", "svg", "rgb_array"],
+        "name": "ludex",
+        "render_fps": 4,
+    }
 
     def __init__(
         self,
@@ -95,9 +107,10 @@ class _Seats:
         *,
         max_steps: int = 1_000,
         render_mode: str | None = None,
+        observations: str = "bits",
     ) -> None:
         super().__init__()
-        self.table = _Table(rules, max_steps)
+        self.table = _Table(rules, max_steps, observations)
         self.possible_agents = list(self.table.agents)
         self.agents: list[str] = []
         self.render_mode = render_mode
@@ -111,10 +124,8 @@ class _Seats:
     def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
         return self.action_spaces[agent]
 
-    def render(self) -> str | None:
-        if self.render_mode == "svg":
-            return self.table.state.svg()
-        return str(self.table.state) if self.render_mode == "ansi" else None
+    def render(self) -> str | NDArray[np.uint8] | None:
+        return draw(self.table.state, self.render_mode)
 
     def close(self) -> None:
         pass
@@ -150,7 +161,11 @@ class AgentEnv(_Seats, AECEnv):  # type: ignore[misc]
             return
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        if action is None or int(action) not in self.table.state.legal_actions(agent):
+        if self.table.state.is_terminal:
+            # The game is over before the first step: any action ends it.
+            self.rewards = self.table.rewards()
+            self._end("terminations")
+        elif action is None or int(action) not in self.table.state.legal_actions(agent):
             self.rewards[agent] = -1.0
             self.infos[agent] = {"illegal_action": action}
             self._end("terminations")
@@ -204,9 +219,13 @@ class SimultaneousEnv(_Seats, ParallelEnv):  # type: ignore[misc]
     ]:
         agents = self.agents
         rewards = dict.fromkeys(agents, 0.0)
+        is_late = self.table.state.is_terminal
         legal = {agent: self.table.state.legal_actions(agent) for agent in agents}
         wrong = [agent for agent in agents if int(actions[agent]) not in legal[agent]]
-        if wrong:
+        if is_late:
+            # The game is over before the first step: any actions end it.
+            rewards, is_over = self.table.rewards(), True
+        elif wrong:
             rewards |= dict.fromkeys(wrong, -1.0)
             is_over = True
         else:

@@ -1,6 +1,8 @@
 """The environments pass the tests of the libraries that they are for."""
 
+import importlib.util
 import warnings
+from pathlib import Path
 
 import ludex
 import ludex.gymnasium
@@ -39,6 +41,41 @@ def test_one_role_for_gymnasium(name):
         quiet()
         game = ludex.Game(name)
         check_env(ludex.gymnasium.Env(game, role=game.roles[0]), skip_render_check=True)
+
+
+def test_every_game_of_the_library():
+    # The task does the same for longer, and for any folder of rulesheets.
+    file = Path(__file__).parents[1] / "tasks" / "environments.py"
+    spec = importlib.util.spec_from_file_location("environments", file)
+    task = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(task)
+    found = {name: task.try_game(name, 60.0, 10) for name in ludex.games()}
+    assert len(found) >= 60
+    assert {name: it for name, it in found.items() if it != ("circuit", ["passed"] * 4)} == {}
+
+
+def test_a_game_that_is_over_at_the_start_ends_with_any_action():
+    rules = "(role a) (role b) (init (x 1)) (legal a m) (legal b m) (next (x 1)) terminal (goal a 70) (goal b 30)"
+    agents = ludex.pettingzoo.env(rules)
+    with warnings.catch_warnings():
+        quiet()
+        api_test(agents, num_cycles=10, verbose_progress=False)
+        parallel_api_test(ludex.pettingzoo.parallel_env(rules), num_cycles=10)
+    agents.reset(seed=1)
+    agents.step(0)
+    assert agents.rewards == {"a": 0.7, "b": 0.3} and all(agents.terminations.values())
+    at_once = ludex.pettingzoo.parallel_env(rules)
+    at_once.reset(seed=1)
+    _, rewards, ended, _, _ = at_once.step({"a": 0, "b": 0})
+    assert rewards == {"a": 0.7, "b": 0.3} and all(ended.values()) and not at_once.agents
+
+
+def test_a_wrong_environment_is_found(monkeypatch):
+    bad = {"observation": np.full(1, 7, dtype=np.int8), "action_mask": np.ones(1, dtype=np.int8)}
+    monkeypatch.setattr(ludex.pettingzoo._Table, "observe", lambda self, agent: bad)
+    with warnings.catch_warnings(), pytest.raises(AssertionError):
+        quiet()
+        api_test(ludex.pettingzoo.env("nim"), num_cycles=10, verbose_progress=False)
 
 
 def test_an_episode_against_a_player():

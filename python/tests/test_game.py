@@ -1,6 +1,8 @@
 """Games and states."""
 
 import pickle
+import subprocess
+import sys
 import threading
 
 import ludex
@@ -130,3 +132,10 @@ def test_threads_share_a_game():
 def test_states_are_drawn():
     drawing = ludex.Game("connectfour").initial_state()._repr_svg_()
     assert drawing.startswith("<svg") and drawing.rstrip().endswith("</svg>")
+
+
+def test_an_import_does_not_wait_for_numpy():
+    code = "import sys, ludex; assert 'numpy' not in sys.modules; ludex.VectorEnv('nim', 2); import numpy"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="nothing"):
+        ludex.nothing

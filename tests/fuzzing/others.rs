@@ -14,7 +14,7 @@ use ludex_player::{Player, PlayerConfig, PlayerSpec};
 use ludex_record::{
     Circumstances, CommunityRecord, Heading, SeriesReport, TraceRecord, Transcript,
 };
-use ludex_referee::{Clocks, LocalSeat, Seat, Seating, SeriesConfig, Tally, play_series};
+use ludex_referee::{Clocks, LocalSeat, Seat, Seating, SeriesConfig, Shard, Tally, play_series};
 use ludex_testkit::workspace;
 use serde_json::{Value, json};
 
@@ -286,6 +286,7 @@ static RECORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let clocks = Clocks { start: Duration::from_secs(5), play: Duration::from_secs(5) };
     let config = SeriesConfig {
         count: 2,
+        shard: Shard::WHOLE,
         clocks,
         seed: Seed(1),
         n_parallel: 1,
@@ -304,8 +305,13 @@ static RECORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
         let series = play_series(game, &seating, &make_seat, &config, Vec::new(), &mut |_| {});
         let tally = Tally::new(&names, &seating, &series.records);
         let engine = loaded.engine.name();
-        let heading =
-            Heading { name: "tictactoe".into(), engine, clocks, count: 2, is_cooperative: false };
+        let heading = Heading {
+            name: "tictactoe".into(),
+            engine: engine.into(),
+            clocks,
+            count: 2,
+            is_cooperative: false,
+        };
         let about = Circumstances {
             match_id: "tictactoe.1".into(),
             random_token: "x".repeat(32),

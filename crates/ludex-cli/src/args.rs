@@ -13,6 +13,7 @@ use ludex_csp::{
 use ludex_pipeline::EngineChoice;
 use ludex_player::{PlayerConfig, memory_of_each};
 use ludex_qcsp::{Consistency, Propagation, Ties, ValueOrder as QcspValueOrder};
+use ludex_referee::Shard;
 use ludex_scsp::{Method as StochasticMethod, SolveConfig as StochasticConfig};
 
 use crate::net_args::{FileArgs, PlayerArgs, RefereeArgs};
@@ -174,6 +175,18 @@ pub enum Verb {
     /// players think one after the other, each on one thread, so that none takes another's time.
     /// Clocks measure wall-clock time.
     Match(MatchArgs),
+    /// Put the shards of a series together: the files of `ludex match --shard`
+    ///
+    /// The report is that of the whole series in one process. Exits with 3 if matches are missing.
+    #[command(after_help = MERGE_EXAMPLES)]
+    Merge {
+        /// The files of all shards
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<std::path::PathBuf>,
+        /// Write the whole series to this file, which `ludex match --resume` can go on with
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<std::path::PathBuf>,
+    },
     /// Serve a player to game managers, over the General Game Playing protocol
     #[command(after_help = PLAYER_EXAMPLES)]
     Player(PlayerArgs),
@@ -334,6 +347,11 @@ const DRAW_EXAMPLES: &str = "Examples:
   ludex draw hex -o hex.svg
   ludex draw chess --state opening.txt -o opening.svg";
 
+const MERGE_EXAMPLES: &str = "Examples:
+  ludex match nim --players uct,random --count 100 --shard 1/2 -o one.jsonl
+  ludex match nim --players uct,random --count 100 --shard 2/2 -o two.jsonl
+  ludex merge one.jsonl two.jsonl --json";
+
 const SERVE_EXAMPLES: &str = "Examples:
   ludex serve
   ludex serve --port 8080 --no-open --database matches.db
@@ -482,6 +500,11 @@ pub struct MatchArgs {
     /// of 65 %, wrong in one case of twenty
     #[arg(long)]
     pub stop_early: bool,
+    /// Play only part I of N of the matches, into the file of --output; `ludex merge` puts the parts
+    /// together
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "output",
+        conflicts_with = "stop_early")]
+    pub shard: Option<Shard>,
     /// Limit each search to N iterations; with long clocks, the same seed then repeats a match
     /// exactly
     #[arg(long, value_name = "N")]
@@ -834,6 +857,18 @@ pub(crate) fn parse_count(text: &str) -> Result<usize, String> {
         _ => Err("use a number from 1 to 10000000".into()),
     }
 }
+
+fn parse_shard(text: &str) -> Result<Shard, String> {
+    let parts = text.split_once('/').and_then(|(index, of)| {
+        let (index, of): (usize, usize) = (index.parse().ok()?, of.parse().ok()?);
+        ((1..=MAX_SHARDS).contains(&of) && (1..=of).contains(&index))
+            .then(|| Shard { index: index - 1, of })
+    });
+    parts.ok_or_else(|| format!("use a part and their number, at most {MAX_SHARDS}, such as 2/8"))
+}
+
+/// Most parts of a series.
+const MAX_SHARDS: usize = 1_000_000;
 
 /// Reads a number of bytes, as in `500`, `500MB`, `4GB` or `2g`.
 pub(crate) fn parse_memory(text: &str) -> Result<u64, String> {

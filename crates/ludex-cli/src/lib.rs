@@ -80,6 +80,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         }
         Verb::Serve(args) => verbs::serve::run(&args, common),
         Verb::Match(args) => verbs::matches::run(&args, common),
+        Verb::Merge { files, output } => verbs::merge::run(&files, output.as_deref(), common),
         Verb::Player(args) => verbs::player::run(&args, common),
         Verb::Referee(args) => verbs::referee::run(&args, common),
         Verb::Players => verbs::players::run(common.json),

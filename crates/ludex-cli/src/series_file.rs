@@ -3,9 +3,11 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ludex_record::journal::Contents;
-use ludex_record::{Journal, JournalError};
+use ludex_record::{Journal, JournalError, MatchKey};
+use ludex_referee::{Clocks, Shard};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,6 +15,7 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::net_args::FileArgs;
 use crate::output::say;
+use crate::verbs::matches::split_names;
 
 /// What all matches of a file have in common; the first line of the file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -37,6 +40,57 @@ pub struct Settings {
     pub iterations: Option<u64>,
     /// Other options that change how matches are played.
     pub options: Vec<String>,
+    /// The part of the series that the file is for; `None` for all of it.
+    #[serde(default)]
+    pub shard: Option<Part>,
+}
+
+/// A part of a series in a file of its own, with what `ludex merge` cannot know without the rules.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Part {
+    /// Which part, from 1.
+    pub part: usize,
+    /// Number of parts.
+    pub of: usize,
+    /// Number of matches of the whole series.
+    pub count: usize,
+    /// Whether all roles got the same goal in a sample of random games.
+    pub cooperative: bool,
+}
+
+impl Part {
+    /// Returns the matches that belong to the part.
+    pub fn shard(&self) -> Shard {
+        Shard { index: self.part - 1, of: self.of }
+    }
+}
+
+impl Settings {
+    /// Returns the names of the players.
+    pub fn names(&self) -> Vec<String> {
+        split_names(&self.players)
+    }
+
+    /// Returns the clocks, unless the file makes no sense.
+    pub fn clocks(&self) -> Option<Clocks> {
+        let time = |seconds| Duration::try_from_secs_f64(seconds).ok();
+        Some(Clocks { start: time(self.start_clock)?, play: time(self.play_clock)? })
+    }
+
+    /// Calls with what names the matches.
+    pub fn with_key<T>(&self, call: impl FnOnce(&MatchKey<'_>) -> T) -> T {
+        let players = self.names();
+        call(&MatchKey {
+            rules_hash: &self.rules_hash,
+            engine: &self.engine,
+            players: &players,
+            start_clock: self.start_clock,
+            play_clock: self.play_clock,
+            iterations: self.iterations,
+            options: &self.options,
+            seed: self.seed,
+        })
+    }
 }
 
 /// The file of a series. Without `--output` it keeps nothing.
@@ -82,8 +136,15 @@ impl SeriesFile {
                 if !has_seed {
                     settings.seed = header.seed;
                 }
+                // It comes from a sample, and a busy machine takes a smaller one.
+                if let (Some(here), Some(there)) = (&mut settings.shard, &header.shard) {
+                    here.cooperative = there.cooperative;
+                }
                 if let Some(difference) = difference(&header, settings) {
-                    return Err(wrong(difference));
+                    return Err(wrong(format!(
+                        "it holds a series with another setting: {difference}; repeat the call that \
+                         began it, or name another file"
+                    )));
                 }
                 rows
             }
@@ -142,21 +203,17 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Describes the first setting that differs.
-fn difference(there: &Settings, here: &Settings) -> Option<String> {
+pub fn difference(there: &Settings, here: &Settings) -> Option<String> {
     let fields = |settings: &Settings| match serde_json::to_value(settings) {
         Ok(Value::Object(fields)) => fields,
         _ => unreachable!("settings have named fields"),
     };
     let (there, here) = (fields(there), fields(here));
     let (name, value) = there.iter().find(|(name, value)| here.get(*name) != Some(value))?;
-    Some(format!(
-        "it holds a series with another setting: `{name}` is {value} there and {} here; repeat the \
-         call that began it, or name another file",
-        here[name]
-    ))
+    Some(format!("`{name}` is {value} there and {} here", here[name]))
 }
 
-fn wrong_file(path: &Path, message: String) -> Failure {
+pub fn wrong_file(path: &Path, message: String) -> Failure {
     Failure::File { path: path.display().to_string(), code: "series-file", line: None, message }
 }
 
@@ -176,6 +233,7 @@ mod tests {
             play_clock: 0.5,
             iterations: None,
             options: Vec::new(),
+            shard: None,
         }
     }
 

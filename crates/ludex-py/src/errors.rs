@@ -79,3 +79,9 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> PyErr {
     let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason");
     LudexError::new_err(format!("a fault of Ludex, please report it: {said}"))
 }
+
+/// Panics on the thread of a long call, so that tests see what becomes of it.
+#[pyfunction]
+pub fn _panic(py: Python<'_>, message: &str) -> PyResult<()> {
+    interruptible(py, &AtomicBool::new(false), || panic!("{message}"))
+}

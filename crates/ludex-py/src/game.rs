@@ -10,6 +10,7 @@ use ludex_base::{
     BitSet, Deadline, FluentId, Limits, MoveId, PerceptId, RoleId, Seed, Severity, Source,
 };
 use ludex_board::{Table, svg};
+use ludex_game::trace::End;
 use ludex_game::{
     Cursor, Describe, Game as _, Observe, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts,
     StateOf, perft,
@@ -17,6 +18,7 @@ use ludex_game::{
 use ludex_machine::Machine;
 use ludex_pipeline::{Engine, EngineChoice, LoadOptions, LoadedGame};
 use ludex_reasoner::{Reasoner, ReasonerState};
+use ludex_record::TraceRecord;
 use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -416,6 +418,36 @@ impl Game {
         Ok((game, names))
     }
 
+    /// Returns the rules printed in a form, `kif` or `infix`.
+    #[pyo3(signature = (form = "kif"))]
+    fn print(&self, form: &str) -> PyResult<String> {
+        let notation = match form {
+            "kif" => ludex_gdl::Notation::Kif,
+            "infix" => ludex_gdl::Notation::Infix,
+            other => {
+                let message = format!("`{other}` is no form: kif or infix");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        let (sheet, _) = ludex_gdl::parse_within(&self.core.loaded.source, &Limits::usual())
+            .map_err(|stop| LimitError::new_err(stop.name()))?;
+        Ok(ludex_gdl::print(&sheet, notation))
+    }
+
+    /// Plays the two fixed lines that engines are compared on, and returns them as JSON.
+    #[pyo3(signature = (*, time = 60.0))]
+    fn trace_json(&self, py: Python<'_>, time: f64) -> PyResult<String> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let deadline = Deadline::after(seconds(time)?).or_when(Arc::clone(&stop));
+        let lines = interruptible(py, &stop, || {
+            with_pool!(self.core, |pool| ludex_game::trace::trace(&pool.game, &deadline))
+        })?;
+        if [&lines.min, &lines.mix].iter().any(|it| matches!(it.end, End::Stopped(_))) {
+            return Err(LimitError::new_err(format!("the lines take more than {time} s")));
+        }
+        as_json(&TraceRecord::of(self.name(), &self.rules_hash(py)?, lines))
+    }
+
     fn __repr__(&self) -> String {
         format!("ludex.Game({:?}, engine={:?})", self.name(), self.engine())
     }
@@ -431,6 +463,15 @@ impl Game {
     fn __reduce__(&self, py: Python<'_>) -> PyResult<Pickled<(String, String)>> {
         let make = PyModule::import(py, "ludex")?.getattr("_load")?.unbind();
         Ok((make, (self.name().to_owned(), self.rules().to_owned())))
+    }
+}
+
+impl Game {
+    /// Returns the SHA-256 of the rules.
+    pub fn rules_hash(&self, py: Python<'_>) -> PyResult<String> {
+        let hash = PyModule::import(py, "hashlib")?;
+        let hash = hash.call_method1("sha256", (self.rules().as_bytes(),))?;
+        hash.call_method0("hexdigest")?.extract()
     }
 }
 
@@ -723,7 +764,17 @@ impl Move {
     }
 }
 
+/// Writes a report for Python to read.
+pub fn as_json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| LudexError::new_err(error.to_string()))
+}
+
 impl State {
+    /// Returns another state of the same game, of which nobody saw anything.
+    pub fn moved(&self, bits: BitSet) -> State {
+        State { game: Arc::clone(&self.game), place: Place::Machine(bits), seen: Vec::new() }
+    }
+
     /// Finds the moves of all roles; each must be legal.
     fn joint<G: Describe>(
         &self,

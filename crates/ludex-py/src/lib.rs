@@ -8,15 +8,17 @@
 //!
 //! 1. `errors`: exceptions, and calls that can be interrupted.
 //! 2. `game`: a game and its states.
-//! 3. `lanes`: many games side by side.
-//! 4. `matches`: players, single moves and matches.
-//! 5. `exact`: solving.
-//! 6. `models`: constraint models.
+//! 3. `analysis`: symmetries, and places on boards.
+//! 4. `lanes`: many games side by side.
+//! 5. `matches`: players, single moves and matches.
+//! 6. `exact`: solving.
+//! 7. `models`: constraint models.
 
 use pyo3::prelude::*;
 
 mod errors;
 mod game;
+mod analysis;
 mod lanes;
 mod matches;
 mod exact;
@@ -35,6 +37,15 @@ fn _ludex(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<game::State>()?;
     module.add_class::<game::Diagnostic>()?;
     module.add_class::<lanes::Lanes>()?;
+    module.add_class::<matches::Stop>()?;
+    module.add_class::<analysis::Symmetry>()?;
+    module.add_class::<analysis::Symmetries>()?;
+    module.add_function(wrap_pyfunction!(analysis::symmetries, module)?)?;
+    module.add_function(wrap_pyfunction!(analysis::spots, module)?)?;
+    module.add_function(wrap_pyfunction!(errors::_panic, module)?)?;
+    module.add_function(wrap_pyfunction!(matches::player_options, module)?)?;
+    module.add_function(wrap_pyfunction!(matches::parse_player, module)?)?;
+    module.add_function(wrap_pyfunction!(matches::match_id, module)?)?;
     module.add_function(wrap_pyfunction!(game::games, module)?)?;
     module.add_function(wrap_pyfunction!(game::check, module)?)?;
     module.add_function(wrap_pyfunction!(matches::players, module)?)?;

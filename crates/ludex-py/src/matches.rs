@@ -1,16 +1,16 @@
 //! Players, single moves and matches.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use ludex_base::{Deadline, MoveId, RoleId, Seed};
 use ludex_game::{Cursor as _, Game as _, StateOf};
 use ludex_player::{Minds, Playable, Player, PlayerConfig, PlayerSpec, Seen};
-use ludex_record::{Heading, MatchReport, SeriesReport};
+use ludex_record::{Heading, MatchKey, MatchReport, SeriesReport};
 use ludex_referee::{
-    Answer, Clocks, Decision, Lapse, LocalSeat, MAX_STEPS, Reply, Seat, Seating, Series,
-    SeriesConfig, SeriesEnd, Tally, play_one,
+    Answer, Clocks, Decision, Lapse, LocalSeat, MAX_STEPS, Reply, Seat, Seating, SequentialTest,
+    Series, SeriesConfig, SeriesEnd, Shard, Tally, decision, play_one,
 };
 use ludex_search::SearchLimits;
 use pyo3::exceptions::{PyTimeoutError, PyValueError};
@@ -18,12 +18,53 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{LudexError, interruptible};
-use crate::game::{Core, Game, Place, Pools, State, seconds, with_pool};
+use crate::game::{Core, Game, Place, Pools, State, as_json, seconds, with_pool};
 
 /// Returns the players by name, with what each does.
 #[pyfunction]
 pub fn players() -> std::collections::BTreeMap<&'static str, &'static str> {
     ludex_player::players().into_iter().map(|info| (info.name, info.summary)).collect()
+}
+
+/// Returns the options of a player: name, default and meaning of each.
+#[pyfunction]
+pub fn player_options(player: &str) -> PyResult<Vec<(&'static str, String, &'static str)>> {
+    let name = parse(player)?.name();
+    let info = ludex_player::players().into_iter().find(|info| info.name == name);
+    Ok(info.map_or_else(Vec::new, |info| info.options))
+}
+
+/// Checks the description of a player, such as `uct:c=0.7`, and returns it in full.
+#[pyfunction]
+pub fn parse_player(player: &str) -> PyResult<String> {
+    Ok(parse(player)?.to_string())
+}
+
+/// Returns the name of a match: equal for equal rules, engine, players, clocks, options, seed and number.
+#[pyfunction]
+#[pyo3(signature = (game, players, number, *, start_clock, play_clock, iterations, seed))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub fn match_id(
+    py: Python<'_>,
+    game: &Game,
+    players: Vec<String>,
+    number: usize,
+    start_clock: f64,
+    play_clock: f64,
+    iterations: Option<u64>,
+    seed: u64,
+) -> PyResult<String> {
+    let key = MatchKey {
+        rules_hash: &game.rules_hash(py)?,
+        engine: game.core.loaded.engine.name(),
+        players: &players,
+        start_clock,
+        play_clock,
+        iterations,
+        options: &[],
+        seed,
+    };
+    Ok(key.id(number))
 }
 
 fn parse(player: &str) -> PyResult<PlayerSpec> {
@@ -138,12 +179,32 @@ enum Named {
     Object(Arc<Py<PyAny>>),
 }
 
+/// Ends matches on other threads, which Ctrl-C does not reach.
+#[pyclass(frozen, module = "ludex")]
+#[derive(Default)]
+pub struct Stop {
+    flag: Arc<AtomicBool>,
+}
+
+#[pymethods]
+impl Stop {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Ends all matches that were given this object.
+    fn set(&self) {
+        self.flag.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Plays one match of a series, by its number, and returns its record as JSON.
 ///
 /// Numbers decide the seats and, with the seed of the series, all randomness: whoever plays match 7
 /// plays the same match.
 #[pyfunction]
-#[pyo3(signature = (game, players, number, *, start_clock, play_clock, iterations, seed))]
+#[pyo3(signature = (game, players, number, *, start_clock, play_clock, iterations, seed, stop = None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub fn play_match(
     py: Python<'_>,
@@ -154,6 +215,7 @@ pub fn play_match(
     play_clock: f64,
     iterations: Option<u64>,
     seed: u64,
+    stop: Option<&Stop>,
 ) -> PyResult<String> {
     let mut named = Vec::new();
     for player in &players {
@@ -164,9 +226,10 @@ pub fn play_match(
     }
     let core = &game.core;
     let seating = seating(core, named.len())?;
-    let stop = Arc::new(AtomicBool::new(false));
+    let stop = stop.map_or_else(Default::default, |it| Arc::clone(&it.flag));
     let config = SeriesConfig {
         count: number + 1,
+        shard: Shard::WHOLE,
         clocks: clocks(start_clock, play_clock)?,
         seed: Seed(seed),
         n_parallel: 1,
@@ -200,7 +263,8 @@ pub fn play_match(
 
 /// Adds up the records of a series and returns its table as JSON.
 #[pyfunction]
-#[pyo3(signature = (game, names, records, *, count, start_clock, play_clock))]
+#[pyo3(signature = (game, names, records, *, count, start_clock, play_clock, test = None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub fn tally(
     game: &Game,
     names: Vec<String>,
@@ -208,6 +272,7 @@ pub fn tally(
     count: usize,
     start_clock: f64,
     play_clock: f64,
+    test: Option<(f64, f64)>,
 ) -> PyResult<String> {
     let core = &game.core;
     let seating = seating(core, names.len())?;
@@ -221,10 +286,20 @@ pub fn tally(
     }
     matches.sort_by_key(|record| record.number);
     let tally = Tally::new(&names, &seating, &matches);
-    let series = Series { records: matches, end: SeriesEnd::Complete, decision: Decision::Open };
+    let decision = match test {
+        None => Decision::Open,
+        Some((margin, error)) if 0.0 < margin && margin < 0.5 && 0.0 < error && error < 1.0 => {
+            decision(&SequentialTest { margin, error }, &seating, &matches)
+        }
+        Some(_) => {
+            let message = "a margin is between 0 and 0.5, an error between 0 and 1";
+            return Err(PyValueError::new_err(message));
+        }
+    };
+    let series = Series { records: matches, end: SeriesEnd::Complete, decision };
     let heading = Heading {
         name: core.loaded.source.name().to_owned(),
-        engine: core.loaded.engine.name(),
+        engine: core.loaded.engine.name().into(),
         clocks,
         count,
         is_cooperative: false,
@@ -232,10 +307,6 @@ pub fn tally(
     let mut report = SeriesReport::of(&heading, &series, &tally);
     report.matches.clear();
     as_json(&report)
-}
-
-fn as_json(value: &impl serde::Serialize) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|error| LudexError::new_err(error.to_string()))
 }
 
 fn seating(core: &Core, n_players: usize) -> PyResult<Seating> {

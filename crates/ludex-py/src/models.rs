@@ -8,13 +8,14 @@ use ludex_base::{Deadline, Source};
 use ludex_csp::{Network, SearchConfig, Value};
 use ludex_formats::Format;
 use ludex_model::{Data, Datum, ModelLimits, Problem};
-use ludex_scsp::{Aim, PolicyNode, StochasticNetwork};
+use ludex_qcsp::{Quantifier, Strategy, StrategyNode, StrategyRequest};
+use ludex_scsp::{Aim, Policy, PolicyNode, StochasticNetwork};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
 use crate::errors::{LudexError, RulesError, interruptible, place};
-use crate::game::seconds;
+use crate::game::{as_json, seconds};
 
 /// Solves a constraint model: a text in the language of `.qcp` files, or the path of a `.qcp`, XCSP3 or
 /// QDIMACS file. `data` gives values to the parameters of a `.qcp` model.
@@ -50,6 +51,7 @@ pub fn solve_model<'py>(
     }
     report.set_item("solution", (!answer.solution.is_empty()).then_some(solution))?;
     report.set_item("complete", answer.is_complete)?;
+    report.set_item("strategy", answer.strategy.map(|it| as_json(&it)).transpose()?)?;
     report.set_item("nodes", answer.n_nodes)?;
     Ok(report)
 }
@@ -67,6 +69,26 @@ struct Answer {
     solution: Vec<(String, Shown)>,
     is_complete: bool,
     n_nodes: u64,
+    strategy: Option<Plan>,
+}
+
+/// A strategy or a policy: what is chosen, after everything that an opponent or chance did.
+#[derive(serde::Serialize)]
+struct Plan {
+    /// Whose it is: `exists` or `forall`.
+    winner: &'static str,
+    root: usize,
+    nodes: Vec<PlanNode>,
+}
+
+/// One place of a plan. Without branches, it is over.
+#[derive(serde::Serialize)]
+struct PlanNode {
+    /// Who chooses here: `exists`, `forall` or `random`; `end`, or `given-up` where a policy ends early.
+    by: &'static str,
+    variables: Vec<String>,
+    /// The values of the variables, and the node that follows.
+    branches: Vec<(Vec<Value>, usize)>,
 }
 
 fn find_model(model: &str) -> PyResult<(Source, Option<Format>)> {
@@ -110,7 +132,8 @@ fn answer(problem: Problem, deadline: Deadline) -> PyResult<Answer> {
             if let Ok(network) = Problem::Quantified(model.clone()).into_network() {
                 return plain(&network, deadline);
             }
-            let config = ludex_qcsp::SolveConfig { deadline, ..Default::default() };
+            let strategy = StrategyRequest::One;
+            let config = ludex_qcsp::SolveConfig { deadline, strategy, ..Default::default() };
             let report = ludex_qcsp::solve(&model, &config).map_err(|error| fault(&error))?;
             Ok(Answer {
                 kind: "quantified",
@@ -119,8 +142,57 @@ fn answer(problem: Problem, deadline: Deadline) -> PyResult<Answer> {
                 solution: Vec::new(),
                 is_complete: !matches!(report.verdict, ludex_csp::Verdict::Unknown(_)),
                 n_nodes: report.statistics.n_nodes,
+                strategy: report.strategy.map(|it| plan_of_strategy(&model, &it)),
             })
         }
+    }
+}
+
+fn plan_of_strategy(model: &ludex_qcsp::Model, strategy: &Strategy) -> Plan {
+    let by = |quantifier: Quantifier| match quantifier {
+        Quantifier::Exists => "exists",
+        Quantifier::Forall => "forall",
+    };
+    let node = |node: &StrategyNode| match node {
+        StrategyNode::End => PlanNode { by: "end", variables: Vec::new(), branches: Vec::new() },
+        StrategyNode::Play { scope, branches } => {
+            let scope = model.scope(*scope);
+            let chosen =
+                scope.variables.iter().filter(|&&x| model.variable(x).definition.is_none());
+            PlanNode {
+                by: by(scope.quantifier),
+                variables: chosen.map(|&x| model.name(x).to_owned()).collect(),
+                branches: branches.iter().map(|(it, next)| (it.clone(), next.index())).collect(),
+            }
+        }
+    };
+    Plan {
+        winner: by(strategy.winner),
+        root: strategy.root.index(),
+        nodes: strategy.nodes.iter().map(node).collect(),
+    }
+}
+
+fn plan_of_policy(network: &StochasticNetwork, policy: &Policy) -> Plan {
+    let leaf = |by| PlanNode { by, variables: Vec::new(), branches: Vec::new() };
+    let node = |node: &PolicyNode| match node {
+        PolicyNode::End => leaf("end"),
+        PolicyNode::GivenUp => leaf("given-up"),
+        PolicyNode::Decide { variable, value, next } => PlanNode {
+            by: "exists",
+            variables: vec![network.name(*variable).to_string()],
+            branches: vec![(vec![*value], next.index())],
+        },
+        PolicyNode::Draw { variable, branches } => PlanNode {
+            by: "random",
+            variables: vec![network.name(*variable).to_string()],
+            branches: branches.iter().map(|(value, next)| (vec![*value], next.index())).collect(),
+        },
+    };
+    Plan {
+        winner: "exists",
+        root: policy.root.index(),
+        nodes: policy.nodes.iter().map(node).collect(),
     }
 }
 
@@ -146,6 +218,7 @@ fn plain(network: &Network, deadline: Deadline) -> PyResult<Answer> {
         solution,
         is_complete: report.is_complete(),
         n_nodes: report.statistics.n_nodes,
+        strategy: None,
     })
 }
 
@@ -168,6 +241,7 @@ fn stochastic(network: &StochasticNetwork, deadline: Deadline) -> PyResult<Answe
         solution,
         is_complete: report.stopped.is_none(),
         n_nodes: report.statistics.n_nodes,
+        strategy: report.policy.map(|it| plan_of_policy(network, &it)),
     })
 }
 

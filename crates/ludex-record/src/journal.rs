@@ -41,6 +41,18 @@ impl Storage for File {
     }
 }
 
+/// Bytes that were read from a file, which stays as it is.
+impl Storage for io::Cursor<Vec<u8>> {
+    fn set_len(&mut self, n_bytes: u64) -> io::Result<()> {
+        self.get_mut().truncate(usize::try_from(n_bytes).unwrap_or(usize::MAX));
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Whole lines, one after the other.
 #[derive(Debug)]
 pub struct Lines<S> {

@@ -6,14 +6,16 @@
 //! 1. [`numbers`]: times and rates, rounded for reports.
 //! 2. [`thought`]: how a player chose a move.
 //! 3. [`series`]: a series of matches and its totals, as `ludex match --json` reports them.
-//! 4. [`community`]: one match in the form that the viewers of the community read.
-//! 5. [`transcript`]: one random play with every state.
-//! 6. [`trace`]: the two fixed lines of play that engines are compared on.
-//! 7. [`journal`]: files that keep every finished match, and from which a series goes on.
+//! 4. [`key`]: what a match depends on, as a short name.
+//! 5. [`community`]: one match in the form that the viewers of the community read.
+//! 6. [`transcript`]: one random play with every state.
+//! 7. [`trace`]: the two fixed lines of play that engines are compared on.
+//! 8. [`journal`]: files that keep every finished match, and from which a series goes on.
 
 mod lapses;
 pub mod community;
 pub mod journal;
+pub mod key;
 pub mod numbers;
 pub mod series;
 pub mod thought;
@@ -22,6 +24,7 @@ pub mod transcript;
 
 pub use community::{Circumstances, CommunityRecord};
 pub use journal::{Journal, JournalError};
+pub use key::MatchKey;
 pub use numbers::{round, seconds};
 pub use series::{Heading, MatchReport, SeriesReport, ShareReport};
 pub use thought::ThoughtReport;

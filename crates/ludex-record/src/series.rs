@@ -19,7 +19,7 @@ pub struct Heading {
     /// The game.
     pub name: String,
     /// The engine.
-    pub engine: &'static str,
+    pub engine: String,
     /// The clocks.
     pub clocks: Clocks,
     /// Number of matches requested.
@@ -106,6 +106,9 @@ pub struct ShareReport {
 /// One match of a series.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MatchReport {
+    /// The name of the match among all matches, if its settings are known: see [`MatchKey`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// The number of the match in its series.
     pub number: usize,
     /// The seed of the match.
@@ -143,7 +146,7 @@ impl SeriesReport {
         };
         Self {
             name: heading.name.clone(),
-            machine: heading.engine.into(),
+            machine: heading.engine.clone(),
             start_clock: heading.clocks.start.as_secs_f64(),
             play_clock: heading.clocks.play.as_secs_f64(),
             count: heading.count,
@@ -206,6 +209,7 @@ impl MatchReport {
     /// Converts a record.
     pub fn of(record: &MatchRecord) -> Self {
         Self {
+            id: None,
             number: record.number,
             seed: record.seed.0,
             roles: record.seats.iter().map(|seat| seat.role.clone()).collect(),

@@ -10,7 +10,8 @@ use ludex_record::{
     Circumstances, CommunityRecord, Heading, MatchReport, SeriesReport, TraceRecord, Transcript,
 };
 use ludex_referee::{
-    Clocks, LocalSeat, MatchRecord, Seat, Seating, SequentialTest, SeriesConfig, Tally, play_series,
+    Clocks, LocalSeat, MatchRecord, Seat, Seating, SequentialTest, SeriesConfig, Shard, Tally,
+    play_series,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -30,6 +31,7 @@ fn reports_records_and_transcripts_are_read_back() {
     let clocks = Clocks { start: Duration::from_millis(1500), play: Duration::from_millis(500) };
     let config = SeriesConfig {
         count: 2,
+        shard: Shard::WHOLE,
         clocks,
         seed: Seed(1),
         n_parallel: 1,
@@ -49,8 +51,13 @@ fn reports_records_and_transcripts_are_read_back() {
         let series = play_series(game, &seating, &make_seat, &config, Vec::new(), &mut |_| {});
         let tally = Tally::new(&names, &seating, &series.records);
         let engine = loaded.engine.name();
-        let heading =
-            Heading { name: "tictactoe".into(), engine, clocks, count: 2, is_cooperative: false };
+        let heading = Heading {
+            name: "tictactoe".into(),
+            engine: engine.into(),
+            clocks,
+            count: 2,
+            is_cooperative: false,
+        };
         let report = SeriesReport::of(&heading, &series, &tally);
         assert!(report.matches.len() == 2 && report.share.is_some(), "{report:?}");
         check(&report);

@@ -34,5 +34,5 @@ pub use referee::{MAX_CLOCK, MAX_STEPS, MatchConfig, play_match};
 pub use seat::{Answer, LocalSeat, Reply, Seat};
 pub use seating::{Seating, SeatingError};
 pub use sequential::{Decision, SequentialTest};
-pub use series::{MakeSeat, Series, SeriesConfig, SeriesEnd, play_one, play_series};
-pub use tally::{Comparison, Exchange, PlayerTally, Tally};
+pub use series::{MakeSeat, Series, SeriesConfig, SeriesEnd, Shard, play_one, play_series};
+pub use tally::{Comparison, Exchange, PlayerTally, Tally, decision};

@@ -16,11 +16,37 @@ use crate::seating::Seating;
 use crate::sequential::{Decision, SequentialTest};
 use crate::tally::decision;
 
+/// A part of a series: every so many matches, from one of the first on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shard {
+    /// Which part, from 0.
+    pub index: usize,
+    /// Number of parts, at least 1.
+    pub of: usize,
+}
+
+impl Shard {
+    /// The whole series.
+    pub const WHOLE: Self = Self { index: 0, of: 1 };
+
+    /// Returns whether a match belongs to it.
+    pub fn contains(self, number: usize) -> bool {
+        number % self.of == self.index
+    }
+
+    /// Returns how many matches of a series belong to it.
+    pub fn n_matches(self, count: usize) -> usize {
+        count.saturating_sub(self.index).div_ceil(self.of)
+    }
+}
+
 /// The settings of a series.
 #[derive(Clone, Debug)]
 pub struct SeriesConfig {
     /// Number of matches.
     pub count: usize,
+    /// The matches of it that are played.
+    pub shard: Shard,
     /// The clocks of each match.
     pub clocks: Clocks,
     /// Seed of all randomness; match number `n` uses its child `n`.
@@ -97,7 +123,7 @@ where
                     if number >= config.count {
                         break;
                     }
-                    if is_played.contains(&number) {
+                    if is_played.contains(&number) || !config.shard.contains(number) {
                         continue;
                     }
                     let record = play_one(game, seating, make_seat, config, number);
@@ -121,7 +147,7 @@ where
         }
     });
     records.sort_by_key(|record| record.number);
-    let end = if records.len() >= config.count {
+    let end = if records.len() >= config.shard.n_matches(config.count) {
         SeriesEnd::Complete
     } else if answer != Decision::Open {
         SeriesEnd::Known

@@ -211,11 +211,7 @@ impl Comparison {
 
 /// Runs the sequential test on the exchanges that are complete without a gap. Matches that end
 /// early must not count before those that take long.
-pub(crate) fn decision(
-    test: &SequentialTest,
-    seating: &Seating,
-    records: &[MatchRecord],
-) -> Decision {
+pub fn decision(test: &SequentialTest, seating: &Seating, records: &[MatchRecord]) -> Decision {
     let Some(n_matches) = seating.exchange() else { return Decision::Open };
     let mut numbers: Vec<usize> = records.iter().map(|record| record.number).collect();
     numbers.sort_unstable();

@@ -170,7 +170,16 @@ fn series(config: &SeriesConfig, scripts: [Script; 2]) -> (Series, Tally) {
 
 fn series_config(count: usize) -> SeriesConfig {
     let MatchConfig { clocks, max_steps, stop, .. } = config(0);
-    SeriesConfig { count, clocks, seed: Seed(1), n_parallel: 2, test: None, max_steps, stop }
+    SeriesConfig {
+        count,
+        shard: Shard::WHOLE,
+        clocks,
+        seed: Seed(1),
+        n_parallel: 2,
+        test: None,
+        max_steps,
+        stop,
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use ludex_player::{Playable, Player, PlayerConfig, PlayerSpec, survey};
 use ludex_record::{Heading, MatchReport, SeriesReport};
 use ludex_referee::{
     Clocks, LocalSeat, MAX_STEPS, MatchRecord, Seating, SequentialTest, Series, SeriesConfig,
-    SeriesEnd, Tally, play_series,
+    SeriesEnd, Shard, Tally, play_series,
 };
 use ludex_solve::Saved;
 
@@ -20,7 +20,7 @@ use crate::args::{Common, MatchArgs};
 use crate::failure::{DONE, Failure, LIMIT};
 use crate::input::Input;
 use crate::load::{Loaded, load};
-use crate::series_file::{SeriesFile, Settings};
+use crate::series_file::{Part, SeriesFile, Settings};
 use crate::{input, interrupt, match_moves, match_report, output, saved_file};
 
 /// Plays matches and reports the results.
@@ -29,24 +29,36 @@ pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
     let players = parse_players(&args.players)?;
     let input = input::read(&args.rules.rules)?;
     let loaded = load(&input, args.engine.choice(), common)?;
-    let mut settings = settings(args, common, &input, &loaded);
+    let is_cooperative = with_game!(&loaded.engine, |game| is_cooperative(game, common.seed()));
+    let mut settings = settings(args, common, &input, &loaded, is_cooperative);
     let (mut file, rows) = SeriesFile::open(&args.file, &mut settings, true)?;
+    let shard = args.shard.unwrap_or(Shard::WHOLE);
     let before = restored(rows, clocks(args), args.count);
     let saved = saved_file::read(args.saved.as_deref(), loaded.source.text())?;
-    let call = Call { args, common, loaded: &loaded, players: &players, stop: &stop, saved };
+    let call = Call {
+        args,
+        common,
+        loaded: &loaded,
+        players: &players,
+        stop: &stop,
+        saved,
+        settings: &settings,
+    };
     let played = with_game!(&loaded.engine, |game| play(game, &call, before, &mut file))?;
-    let Played { series, seating, is_cooperative, is_interrupted } = played;
+    let Played { series, seating, is_interrupted } = played;
     let names: Vec<String> = players.iter().map(|(name, _)| name.clone()).collect();
     let tally = Tally::new(&names, &seating, &series.records);
     let heading = Heading {
         name: input.name.clone(),
-        engine: loaded.engine_name(),
+        engine: loaded.engine_name().into(),
         clocks: clocks(args),
-        count: args.count,
+        count: shard.n_matches(args.count),
         is_cooperative,
     };
     if common.json {
-        output::json(&SeriesReport::of(&heading, &series, &tally))?;
+        let mut report = SeriesReport::of(&heading, &series, &tally);
+        report.matches.iter_mut().for_each(|it| name(it, &settings));
+        output::json(&report)?;
     } else {
         if args.verbose {
             series.records.iter().try_for_each(|it| output::text(&match_moves::text(it)))?;
@@ -61,7 +73,24 @@ pub fn run(args: &MatchArgs, common: &Common) -> Result<u8, Failure> {
     Ok(LIMIT)
 }
 
-fn settings(args: &MatchArgs, common: &Common, input: &Input, loaded: &Loaded) -> Settings {
+/// Names a match.
+fn name(report: &mut MatchReport, settings: &Settings) {
+    report.id = Some(settings.with_key(|key| key.id(report.number)));
+}
+
+fn settings(
+    args: &MatchArgs,
+    common: &Common,
+    input: &Input,
+    loaded: &Loaded,
+    is_cooperative: bool,
+) -> Settings {
+    let part = |shard: Shard| Part {
+        part: shard.index + 1,
+        of: shard.of,
+        count: args.count,
+        cooperative: is_cooperative,
+    };
     let options =
         [("ponder", args.ponder), ("saved", args.saved.is_some()), ("stop-early", args.stop_early)];
     Settings {
@@ -75,6 +104,7 @@ fn settings(args: &MatchArgs, common: &Common, input: &Input, loaded: &Loaded) -
         play_clock: args.play_clock.as_secs_f64(),
         iterations: args.iterations,
         options: options.iter().filter(|it| it.1).map(|it| it.0.into()).collect(),
+        shard: args.shard.map(part),
     }
 }
 
@@ -88,7 +118,6 @@ pub(crate) fn restored(rows: Vec<MatchReport>, clocks: Clocks, count: usize) -> 
 struct Played {
     series: Series,
     seating: Seating,
-    is_cooperative: bool,
     is_interrupted: bool,
 }
 
@@ -111,6 +140,7 @@ struct Call<'a> {
     players: &'a [(String, PlayerSpec)],
     stop: &'a Deadline,
     saved: Option<Arc<Saved>>,
+    settings: &'a Settings,
 }
 
 /// Plays the matches that are not among those played before.
@@ -120,14 +150,15 @@ fn play<G: Playable>(
     before: Vec<MatchRecord>,
     file: &mut SeriesFile,
 ) -> Result<Played, Failure> {
-    let &Call { args, common, loaded, players, stop, ref saved } = call;
+    let &Call { args, common, loaded, players, stop, ref saved, settings } = call;
+    let shard = args.shard.unwrap_or(Shard::WHOLE);
     let n_roles = game.roles().iter().filter(|role| !role.is_random).count();
     let seating = Seating::new(players.len(), n_roles).map_err(|e| Failure::Call(e.to_string()))?;
-    let is_cooperative = is_cooperative(game, common.seed());
     let interrupted = interrupt::flag();
     let n_parallel = common.n_threads().min(args.count).min(MAX_SEATS / n_roles).max(1);
     let config = SeriesConfig {
         count: args.count,
+        shard,
         clocks: clocks(args),
         seed: common.seed(),
         n_parallel,
@@ -149,16 +180,19 @@ fn play<G: Playable>(
         let player = Player::new(spec, game, Arc::clone(&loaded.program), config);
         Box::new(LocalSeat::new(player.named(name.clone())))
     };
-    let bar = output::bar(args.count as u64, format!("matches of {}", loaded.source.name()));
+    let n_matches = shard.n_matches(args.count) as u64;
+    let bar = output::bar(n_matches, format!("matches of {}", loaded.source.name()));
     bar.inc(before.len() as u64);
     let mut on_match = |record: &MatchRecord| {
-        file.add(&MatchReport::of(record));
+        let mut report = MatchReport::of(record);
+        name(&mut report, settings);
+        file.add(&report);
         show(&bar, record);
     };
     let series = play_series(game, &seating, &make_seat, &config, before, &mut on_match);
     bar.finish_and_clear();
     let is_interrupted = interrupted.load(Ordering::Relaxed);
-    Ok(Played { series, seating, is_cooperative, is_interrupted })
+    Ok(Played { series, seating, is_interrupted })
 }
 
 fn show(bar: &ProgressBar, record: &MatchRecord) {

@@ -9,6 +9,7 @@ pub mod games;
 pub mod ground;
 pub mod manual;
 pub mod matches;
+pub mod merge;
 pub mod perft;
 pub mod play;
 pub mod player;

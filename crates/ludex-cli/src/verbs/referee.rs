@@ -17,7 +17,7 @@ use ludex_protocol::{Codebook, Status};
 use ludex_record::{Circumstances, CommunityRecord, Heading, MatchReport};
 use ludex_referee::{
     Clocks, Decision, Ending, LocalSeat, MAX_STEPS, MatchRecord, Seat, Seating, Series,
-    SeriesConfig, SeriesEnd, Tally, play_one,
+    SeriesConfig, SeriesEnd, Shard, Tally, play_one,
 };
 
 use serde::{Deserialize, Serialize};
@@ -96,6 +96,7 @@ fn settings(args: &RefereeArgs, seed: Seed, input: &Input, loaded: &Loaded) -> S
         play_clock: args.play_clock.as_secs_f64(),
         iterations: args.iterations,
         options: [preview, scramble, tournament].into_iter().flatten().collect(),
+        shard: None,
     }
 }
 
@@ -255,6 +256,7 @@ impl<'a, G: Playable> Referee<'a, G> {
         check_seats(guests, &seating, args.count)?;
         let series = SeriesConfig {
             count: args.count,
+            shard: Shard::WHOLE,
             clocks: Clocks { start: args.start_clock, play: args.play_clock },
             seed: secret.child(0),
             n_parallel: 1,
@@ -403,7 +405,7 @@ impl<'a, G: Playable> Referee<'a, G> {
         let series = Series { records, end, decision: Decision::Open };
         let heading = Heading {
             name: self.call.name.into(),
-            engine: self.call.loaded.engine_name(),
+            engine: self.call.loaded.engine_name().into(),
             clocks: self.series.clocks,
             count: self.call.args.count,
             is_cooperative: is_cooperative(self.game, Seed(1)),
