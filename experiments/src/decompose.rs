@@ -1,7 +1,7 @@
 //! Does the decomposition of games agree with the answers written down beforehand?
 
 use std::fmt::Write as _;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use clap::{Args, FromArgMatches as _};
@@ -36,6 +36,9 @@ struct Options {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
+
+/// Time for one game; what is found by then counts.
+const MAX_TIME: Duration = Duration::from_secs(60);
 
 /// The answers that were written down before the program gave its own.
 const EXPECTED: &str = include_str!("../../tests/data/decompositions.tsv");
@@ -133,7 +136,8 @@ fn take_apart(run: &Run, options: &Options) -> Result<()> {
             seed: Seed(options.seed),
             ..DecomposeConfig::usual()
         };
-        let found = decompose(circuit, &circuit.init, &config, &Deadline::never());
+        let deadline = Deadline::after(MAX_TIME);
+        let found = decompose(circuit, &circuit.init, &config, &deadline);
         let seconds = began.elapsed().as_secs_f64();
         let n_useful = found.useful().count();
         let difference = match expected(&rules.name)? {

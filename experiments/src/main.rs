@@ -37,6 +37,7 @@ mod macucb;
 mod loaded;
 mod faults;
 mod overhead;
+mod parts;
 mod peers_attack;
 mod translate;
 mod translate_agree;
