@@ -123,15 +123,13 @@ fn solve(ludex: &Path, game: &str, path: &str, without: &str, budget: u64) -> Re
     let base = ["solve", path, "--budget", &budget, "--no-symmetries", "--threads", "1", "--json"];
     let with = ["--method", "parts", "--certificate", &certificate];
     let with = ask(ludex, &[&base[..], &with].concat())?.unwrap_or(Value::Null);
-    let accepted = match file.exists() {
-        true => {
-            let args = ["verify", &certificate, path, "--json", "--time", "60"];
-            let checked = ask(ludex, &args)?.unwrap_or(Value::Null);
-            std::fs::remove_file(&file)?;
-            if checked["accepted"] == true { "accepted" } else { "refused" }
-        }
-        false => "-",
-    };
+    let mut accepted = "-";
+    if file.exists() {
+        let args = ["verify", &certificate, path, "--json", "--time", "60"];
+        let checked = ask(ludex, &args)?.unwrap_or(Value::Null);
+        std::fs::remove_file(&file)?;
+        accepted = if checked["accepted"] == true { "accepted" } else { "refused" };
+    }
     let plain = ask(ludex, &[&base[..], &["--method", without]].concat())?.unwrap_or(Value::Null);
     let value = |it: &Value| match it["value"].as_array() {
         Some(list) => list.iter().map(Value::to_string).collect::<Vec<_>>().join(" "),
@@ -192,7 +190,7 @@ fn describe_solved(run: &Run, table: &Table, budget: u64) -> Result<()> {
 
 const PLAY_COLUMNS: &str = "game\tcompound\tmatches\tgoal with\tgoal without";
 /// Clocks of the matches, in seconds.
-const START_CLOCK: &str = "1";
+const START_CLOCK: &str = "2";
 const PLAY_CLOCK: &str = "0.1";
 
 /// Plays a puzzle with and without its parts, from the same seeds.
@@ -205,7 +203,7 @@ fn play(
 ) -> Result<Vec<String>> {
     let count = matches.to_string();
     let mut goals = Vec::new();
-    for player in ["ludex", "ludex:parts=false"] {
+    for player in ["ludex", "ludex:parts=no"] {
         let args = ["match", path, "--players", player, "--count", &count, "--json", "--seed", "1"];
         let clocks = ["--start-clock", START_CLOCK, "--play-clock", PLAY_CLOCK, "--threads", "1"];
         let report = ask(ludex, &[&args[..], &clocks].concat())?;

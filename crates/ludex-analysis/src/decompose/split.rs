@@ -26,6 +26,8 @@ pub struct Split {
     pub fixed: BitSet,
     /// The state that the parts begin in.
     pub state: BitSet,
+    /// Fluents that can change and that no legal move, no goal and no end depends on.
+    pub n_unread: usize,
 }
 
 /// How a game and its parts were compared on sampled states.
@@ -113,8 +115,16 @@ impl Split {
             lists[parts.part(fluent)].push(fluent);
         }
         lists.retain(|it| !it.is_empty());
+        let is_unread = |it: &FluentId| reads[it.index()].is_none() && !fixed.contains(it.index());
+        let n_unread = all.clone().filter(is_unread).count();
         let clock = all.filter(|it| is_clock.contains(it.index()) && reads[it.index()].is_some());
-        Self { parts: lists, clock: clock.collect(), fixed: fixed.clone(), state: state.clone() }
+        Self {
+            n_unread,
+            parts: lists,
+            clock: clock.collect(),
+            fixed: fixed.clone(),
+            state: state.clone(),
+        }
     }
 
     /// Returns a part as a game; `None` if it would have more than `max_gates` gates.

@@ -253,6 +253,28 @@ fn other_names_give_the_same_parts() {
     }
 }
 
+/// The experiment `decompose --rewritings` does the same with more games.
+#[test]
+fn other_forms_of_the_rules_give_the_same_parts() {
+    for name in ["four-lights", "nim", "tictactoe-parallel", "maze-then-lights"] {
+        let file = ludex_testkit::library().into_iter().find(|file| file.name == name);
+        let text = file.expect("it is in the library").text();
+        let sizes = |rules: &str| {
+            let found = taken_apart(&circuit(rules));
+            let mut sizes: Vec<(Worth, usize, usize)> = (found.subgames.iter())
+                .map(|it| (it.worth, it.fluents.len(), it.moves.len()))
+                .collect();
+            sizes.sort_unstable();
+            sizes
+        };
+        let original = sizes(&text);
+        for seed in 1..=3 {
+            let other = ludex_testkit::rewritten(&text, Seed(seed));
+            assert_eq!(sizes(&other), original, "{name}, seed {seed}");
+        }
+    }
+}
+
 #[test]
 fn the_seed_alone_decides_the_answer() {
     let circuit = library("tictactoe");

@@ -23,7 +23,7 @@ mod part;
 mod plans;
 mod weave;
 
-use ludex_analysis::decompose::{DecomposeConfig, Split, decompose};
+use ludex_analysis::decompose::{DecomposeConfig, Split, Worth, decompose};
 use ludex_base::{BitSet, Deadline, Seed, StopReason};
 use ludex_circuit::Circuit;
 use ludex_game::Describe;
@@ -55,14 +55,20 @@ pub(crate) fn search<G: Describe>(
     }
 }
 
-/// Takes a game apart; `None` if it has one part.
+/// Takes a game apart; `None` if it has one part and nothing that can be left out.
 fn split(circuit: &Circuit, start: &BitSet, deadline: &Deadline) -> Option<Split> {
-    if circuit.n_gates() > MAX_GATES || Split::smallest(circuit, start).parts.len() < 2 {
+    if circuit.n_gates() > MAX_GATES {
+        return None;
+    }
+    let smallest = Split::smallest(circuit, start);
+    if smallest.parts.len() < 2 && smallest.n_unread == 0 {
         return None;
     }
     let found = decompose(circuit, start, &CONFIG, deadline);
     let split = Split::prove(circuit, start, &found);
-    (split.parts.len() > 1 && !deadline.reached()).then_some(split)
+    let has_useless = found.subgames.iter().any(|it| it.worth == Worth::Useless);
+    let is_apart = split.parts.len() > 1 || has_useless && split.n_unread > 0;
+    (is_apart && !deadline.reached()).then_some(split)
 }
 
 #[cfg(test)]
