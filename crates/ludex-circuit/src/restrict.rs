@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use ludex_base::{BitSet, FluentId, MoveId, RoleId};
+use ludex_base::{BitSet, Deadline, FluentId, MoveId, RoleId};
 use ludex_ground::Vocabulary;
 use rustc_hash::FxHashMap;
 
@@ -27,6 +27,8 @@ pub struct Restriction<'a> {
     pub state: &'a BitSet,
     /// Gates to make at most.
     pub max_gates: usize,
+    /// When to give up.
+    pub deadline: &'a Deadline,
 }
 
 /// A part of a game, and how it belongs to the whole.
@@ -64,7 +66,7 @@ impl Restricted {
 
 impl Circuit {
     /// Returns a part of the game; `None` if it depends on more than its fluents, the clock and the
-    /// moves, or if it would have too many gates.
+    /// moves, if it would have too many gates, or if the deadline is reached.
     pub fn restricted(&self, restriction: &Restriction<'_>) -> Option<Restricted> {
         let unrolled;
         let whole = if self.loops.is_empty() {
@@ -313,14 +315,11 @@ impl<'a> Restrictor<'a> {
                 of_role.iter().copied().filter(|it| named.binary_search(it).is_err()).collect();
             let first_unnamed = unnamed.first().copied();
             for &played in named.iter().chain(&first_unnamed) {
+                if self.restriction.deadline.reached() {
+                    return None;
+                }
                 for &id in &dependents {
                     let new = |it: &GateId| special[it.index()];
-                    enum Copied {
-                        Constant(bool),
-                        Not(GateId),
-                        And(Vec<GateId>),
-                        Or(Vec<GateId>),
-                    }
                     let copied = match self.builder.gate_of(id) {
                         Gate::Move(it) => Copied::Constant(it == played),
                         Gate::Not(input) => Copied::Not(new(&input)),
@@ -363,6 +362,14 @@ impl<'a> Restrictor<'a> {
     }
 }
 
+/// A gate whose inputs are gates with one move played.
+enum Copied {
+    Constant(bool),
+    Not(GateId),
+    And(Vec<GateId>),
+    Or(Vec<GateId>),
+}
+
 /// Moves that do the same to a part.
 struct Class {
     moves: Vec<MoveId>,
@@ -370,7 +377,7 @@ struct Class {
     is_still: bool,
 }
 
-fn inputs_of<'a>(gate: Gate<'a>) -> Vec<GateId> {
+fn inputs_of(gate: Gate<'_>) -> Vec<GateId> {
     match gate {
         Gate::Not(input) => vec![input],
         Gate::And(inputs) | Gate::Or(inputs) => inputs.to_vec(),

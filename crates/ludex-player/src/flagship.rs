@@ -28,7 +28,7 @@ ludex_search::search_options! {
         /// search by what the role knows when the state is hidden
         beliefs: bool = true,
         /// take puzzles apart and combine the plans of their parts
-        parts: bool = true,
+        parts: bool = false,
     }
 }
 

@@ -127,7 +127,8 @@ impl Split {
         }
     }
 
-    /// Returns a part as a game; `None` if it would have more than `max_gates` gates.
+    /// Returns a part as a game; `None` if it would have more than `max_gates` gates, or if
+    /// the deadline is reached.
     ///
     /// The clock belongs to the game if `with_clock`; without it, what reads it is unknown.
     pub fn subgame(
@@ -136,6 +137,7 @@ impl Split {
         part: usize,
         with_clock: bool,
         max_gates: usize,
+        deadline: &Deadline,
     ) -> Option<Restricted> {
         circuit.restricted(&Restriction {
             part: &self.parts[part],
@@ -143,6 +145,7 @@ impl Split {
             fixed: &self.fixed,
             state: &self.state,
             max_gates,
+            deadline,
         })
     }
 

@@ -430,7 +430,8 @@ fn the_form_of_a_rule_says_which_moves_have_an_effect() {
 /// The parts of a game, each as a game.
 fn subgames_of(circuit: &Circuit) -> (Split, Vec<ludex_circuit::Restricted>) {
     let split = Split::prove(circuit, &circuit.init, &taken_apart(circuit));
-    let subgame = |part| split.subgame(circuit, part, true, 1 << 20).expect("it is small");
+    let never = Deadline::never();
+    let subgame = |part| split.subgame(circuit, part, true, 1 << 20, &never).expect("it is small");
     let subgames = (0..split.parts.len()).map(subgame).collect();
     (split, subgames)
 }

@@ -121,7 +121,10 @@ impl Heap {
         phases: &[BitSet; 2],
         solve: &SolveOptions,
     ) -> Result<Option<Self>, StopReason> {
-        let Some(rules) = split.subgame(circuit, part, true, MAX_GATES) else { return Ok(None) };
+        let deadline = &solve.limits.deadline;
+        let Some(rules) = split.subgame(circuit, part, true, MAX_GATES, deadline) else {
+            return Ok(None);
+        };
         let game = Machine::new(rules.circuit.clone());
         let n_roles = game.roles().len();
         let own: Vec<usize> = (rules.fluents.iter().enumerate())

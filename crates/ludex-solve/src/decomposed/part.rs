@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ludex_analysis::decompose::{Split, View, Views};
-use ludex_base::{BitSet, FluentId, MoveId, RoleId, StopReason};
+use ludex_base::{BitSet, Deadline, FluentId, MoveId, RoleId, StopReason};
 use ludex_circuit::{Circuit, Restricted};
 use ludex_game::{Cursor, Game};
 use ludex_machine::Machine;
@@ -21,10 +21,16 @@ pub(super) struct Part {
 
 impl Part {
     /// Makes a part of a split a game; `None` if its circuit would be too large.
-    pub fn of(circuit: &Circuit, split: &Split, part: usize, max_gates: usize) -> Option<Self> {
-        let mut rules = split.subgame(circuit, part, true, max_gates)?;
+    pub fn of(
+        circuit: &Circuit,
+        split: &Split,
+        part: usize,
+        limits: (usize, &Deadline),
+    ) -> Option<Self> {
+        let (max_gates, deadline) = limits;
+        let mut rules = split.subgame(circuit, part, true, max_gates, deadline)?;
         if !rules.reads_clock {
-            rules = split.subgame(circuit, part, false, max_gates)?;
+            rules = split.subgame(circuit, part, false, max_gates, deadline)?;
         }
         let can_wait = rules.is_still.iter().any(|&it| it);
         let waits_still = rules.is_waiting.iter().zip(&rules.is_still).all(|(a, b)| !a || *b);
@@ -118,7 +124,7 @@ impl Explorer<'_, '_> {
                         reached.costs.push(reached.costs[place] + 1);
                     }
                 }
-                if place % 256 == 0 {
+                if place.is_multiple_of(256) {
                     self.check(&reached)?;
                 }
             }
@@ -165,7 +171,7 @@ impl Explorer<'_, '_> {
                     }
                 }
             }
-            if place % 256 == 0 {
+            if place.is_multiple_of(256) {
                 self.check(&reached)?;
             }
         }

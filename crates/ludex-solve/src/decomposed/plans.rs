@@ -43,10 +43,11 @@ pub(super) fn search<G: Game>(
 ) -> Result<(), StopReason> {
     let Some(rules) = problem.rules else { return Ok(()) };
     let mut views = Views::new(circuit, split);
+    let limits = (MAX_GATES, &options.limits.deadline);
     // A part that the goals do not read needs no plan, and can open others.
     let mut targets = Vec::new();
     for idx in (0..split.parts.len()).filter(|&idx| views.reads(idx)) {
-        let Some(part) = Part::of(circuit, split, idx, MAX_GATES) else { return Ok(()) };
+        let Some(part) = Part::of(circuit, split, idx, limits) else { return Ok(()) };
         targets.push(Target { idx, part, all: None, layers: Vec::new() });
     }
     let free = openers(circuit, split, &targets);
@@ -308,7 +309,7 @@ impl<G: Game> Search<'_, G> {
         &mut self,
         around: &Around<'_>,
         depth: usize,
-        chosen: &mut Vec<Option<usize>>,
+        chosen: &mut [Option<usize>],
         found: &mut Combined,
         views: &mut Views<'_>,
     ) -> Result<bool, StopReason> {

@@ -63,7 +63,9 @@ pub(super) fn weave<G: Game>(
     let mut open = vec![0_usize];
     let mut seen: FxHashSet<(usize, Vec<u32>, Vec<u64>)> = FxHashSet::default();
     while let Some(at) = open.pop() {
-        if nodes.len() > MAX_NODES || nodes.len() % 64 == 0 && options.limits.deadline.reached() {
+        if nodes.len() > MAX_NODES
+            || nodes.len().is_multiple_of(64) && options.limits.deadline.reached()
+        {
             break;
         }
         cursor.set_state(&nodes[at].state);
