@@ -189,3 +189,28 @@ fn saved_strategies_are_played_and_damaged_ones_are_refused() {
     std::fs::write(&file.0, &saved[..saved.len() / 2]).expect("the folder is there");
     check_refused(&play("tictactoe"), 1, &["incomplete or damaged"]);
 }
+
+#[test]
+fn a_game_of_several_parts_is_solved_by_them_and_its_certificate_accepted() {
+    for name in ["maze-then-lights", "lights-parallel", "nim"] {
+        let file = Scratch::new(name);
+        let output =
+            ludex(&["solve", name, "--method", "parts", "--json", "--certificate", file.path()]);
+        let report = json(&output, 0);
+        assert_eq!(report["solved"], true, "{name}: {report}");
+        assert_eq!(report["method"], "parts", "{name}");
+        let checked = json(&ludex(&["verify", file.path(), name, "--json"]), 0);
+        assert_eq!(checked["accepted"], true, "{name}: {checked}");
+    }
+}
+
+#[test]
+fn subgames_are_drawn_in_colors_of_their_own() {
+    let drawing = stdout(&ludex(&["decompose", "tictactoe-parallel", "--svg"]));
+    assert!(drawing.starts_with("<svg ") && drawing.ends_with("</svg>\n"), "{drawing}");
+    assert_eq!(drawing.matches("class=\"subgame\"").count(), 3, "two boards, and whose turn it is");
+    for color in ["#56b4e9", "#e69f00"] {
+        let cells = format!("class=\"ground group\" fill=\"{color}\"");
+        assert_eq!(drawing.matches(&cells).count(), 9, "a board has nine cells");
+    }
+}

@@ -1,7 +1,7 @@
 //! Does the decomposition of games agree with the answers written down beforehand?
 
 use std::fmt::Write as _;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use clap::{Args, FromArgMatches as _};
@@ -9,7 +9,7 @@ use ludex_analysis::decompose::{DecomposeConfig, Decomposition, Worth, decompose
 use ludex_base::{Deadline, FluentId, Seed, Source};
 use ludex_machine::Machine;
 use ludex_pipeline::{Engine, EngineChoice, LoadOptions, load};
-use ludex_testkit::corpus;
+use ludex_testkit::{corpus, rewritten};
 use xtask::tools::shared_folder;
 
 use crate::registry::Experiment;
@@ -20,7 +20,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "decompose",
     question: "Into which subgames do games come apart, is that right, and how long does it take?",
     command: "cargo experiment decompose",
-    table: "decompose.tsv, decompose.md",
+    table: "decompose.tsv, decompose.md; with --rewritings, decompose-rewritings.tsv and .md",
     options: Options::augment_args,
     run: |run, given| take_apart(run, &Options::from_arg_matches(given)?),
 };
@@ -32,10 +32,16 @@ struct Options {
     /// Random playouts for each game
     #[arg(long, default_value_t = 1_000)]
     playouts: usize,
+    /// Take this many rewritings of each of 20 games apart instead, and compare
+    #[arg(long, default_value_t = 0)]
+    rewritings: u64,
     /// Seed of the playouts
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
+
+/// Time for one game; what is found by then counts.
+const MAX_TIME: Duration = Duration::from_secs(60);
 
 /// The answers that were written down before the program gave its own.
 const EXPECTED: &str = include_str!("../../tests/data/decompositions.tsv");
@@ -107,6 +113,9 @@ fn difference(machine: &Machine, found: &Decomposition, expected: &Expected) -> 
 
 /// Takes every game of the corpus apart and compares.
 fn take_apart(run: &Run, options: &Options) -> Result<()> {
+    if options.rewritings > 0 {
+        return rewrite(run, options);
+    }
     let columns = "game\tplayouts asked\tgates\tsubgames\tuseless\tindependent\tcrossings\tplayouts\t\
                    states\tload seconds\tseconds\tdifference";
     let table = Table::open(run, "decompose", columns)?;
@@ -133,7 +142,8 @@ fn take_apart(run: &Run, options: &Options) -> Result<()> {
             seed: Seed(options.seed),
             ..DecomposeConfig::usual()
         };
-        let found = decompose(circuit, &circuit.init, &config, &Deadline::never());
+        let deadline = Deadline::after(MAX_TIME);
+        let found = decompose(circuit, &circuit.init, &config, &deadline);
         let seconds = began.elapsed().as_secs_f64();
         let n_useful = found.useful().count();
         let difference = match expected(&rules.name)? {
@@ -159,6 +169,87 @@ fn take_apart(run: &Run, options: &Options) -> Result<()> {
         ])?;
     }
     describe(run, &table)
+}
+
+/// Games whose rewritings are taken apart.
+const REWRITTEN: [&str; 20] = [
+    "asteroidsParallel",
+    "asteroidsSerial",
+    "bandl3",
+    "blocksWorldParallel",
+    "buttons",
+    "doubletictactoe",
+    "eightPuzzle",
+    "factoringEasyTurtleBrain",
+    "hanoi",
+    "lightsOn",
+    "lightsOnParallel",
+    "multiple_buttons_and_lights",
+    "nim1",
+    "nonogram_5x5_1",
+    "queens06ug",
+    "seed_fourLamps",
+    "ticTacToe",
+    "ticTacToeParallel",
+    "ticTacToeSerial",
+    "troublemaker01",
+];
+
+/// Takes rewritings apart, and compares them with the sheets as they are.
+fn rewrite(run: &Run, options: &Options) -> Result<()> {
+    let columns = "game\trewritings\tsubgames\tsame answer";
+    let table = Table::open(run, "decompose-rewritings", columns)?;
+    let parts = |text: &str| -> Option<Vec<(Worth, usize, usize)>> {
+        let load_options = LoadOptions { engine: EngineChoice::Circuit, ..LoadOptions::default() };
+        let loaded = load(Source::new("rewritten", text), &load_options).ok()?;
+        let Engine::Machine(machine) = &loaded.engine else { return None };
+        let config = DecomposeConfig {
+            n_playouts: options.playouts,
+            seed: Seed(options.seed),
+            ..DecomposeConfig::usual()
+        };
+        let circuit = machine.circuit();
+        let found = decompose(circuit, &circuit.init, &config, &Deadline::after(MAX_TIME));
+        let mut sizes: Vec<(Worth, usize, usize)> = (found.subgames.iter())
+            .map(|it| (it.worth, it.fluents.len(), it.moves.len()))
+            .collect();
+        sizes.sort_unstable();
+        Some(sizes)
+    };
+    for rules in corpus(&shared_folder()?) {
+        if !REWRITTEN.contains(&rules.name.as_str()) || table.has(&[&rules.name]) {
+            continue;
+        }
+        let text = rules.text();
+        let original = parts(&text);
+        let same = (1..=options.rewritings)
+            .filter(|&seed| original.is_some() && parts(&rewritten(&text, Seed(seed))) == original)
+            .count();
+        let n_subgames = original.map_or_else(|| "-".into(), |it| it.len().to_string());
+        table.append(&[
+            rules.name.clone(),
+            options.rewritings.to_string(),
+            n_subgames,
+            same.to_string(),
+        ])?;
+    }
+    let rows = table.rows()?;
+    let mut text = format!(
+        "# Rewritings of rulesheets\n\n{}: clauses and literals in another order, bodies as predicates of their own, \
+         literals and rules twice.\n*Same answer* counts the rewritings with as many subgames of the same worth, \
+         with as many fluents and moves.\n{}\n\n\
+         | game | rewritings | subgames | same answer |\n| --- | --- | --- | --- |\n",
+        run.made_by("decompose --rewritings 5"),
+        table.commits_in_words()?
+    );
+    let mut totals = (0, 0);
+    for row in &rows {
+        writeln!(text, "| {} |", row[..4].join(" | "))?;
+        totals.0 += row[1].parse().unwrap_or(0);
+        totals.1 += row[3].parse().unwrap_or(0);
+    }
+    writeln!(text, "\nSame answer: {} of {}.", totals.1, totals.0)?;
+    table.describe(&text)
 }
 
 fn describe(run: &Run, table: &Table) -> Result<()> {

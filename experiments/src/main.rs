@@ -38,6 +38,7 @@ mod loaded;
 mod faults;
 mod overhead;
 mod page;
+mod parts;
 mod peers_attack;
 mod translate;
 mod translate_agree;

@@ -6,7 +6,7 @@ use clap::{ArgMatches, Command};
 use crate::run::Run;
 use crate::{
     corpus, csp_compare, decompose, endings, exact_puzzles, faults, fuzz, ground, hidden, hostile,
-    improvements, kills, loaded, macucb, overhead, page, peers_attack, playouts, puzzles,
+    improvements, kills, loaded, macucb, overhead, page, parts, peers_attack, playouts, puzzles,
     quantified, reasoner, scenes, search, sliding, solve, solved, strength, symmetries, translate,
     translate_agree,
 };
@@ -43,6 +43,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &solved::EXPERIMENT,
     &exact_puzzles::EXPERIMENT,
     &sliding::EXPERIMENT,
+    &parts::EXPERIMENT,
     &hidden::EXPERIMENT,
     &macucb::EXPERIMENT,
     &loaded::EXPERIMENT,

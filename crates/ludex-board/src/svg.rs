@@ -23,6 +23,16 @@ const OWNERS: [&str; 7] =
 
 /// Draws a scene.
 pub fn render(scene: &Scene) -> String {
+    render_groups(scene, |_| None)
+}
+
+/// Returns the color of a group of cells; colors repeat if there are many groups.
+pub fn group_color(group: usize) -> &'static str {
+    OWNERS[group % OWNERS.len()]
+}
+
+/// Draws a scene whose cells are colored by group: `group_of` gets the number of a cell.
+pub fn render_groups(scene: &Scene, group_of: impl Fn(usize) -> Option<usize>) -> String {
     let mut body = String::new();
     let (mut x, mut y, mut line_height, mut width) = (0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64);
     for board in &scene.boards {
@@ -31,7 +41,7 @@ pub fn render(scene: &Scene) -> String {
             (x, y, line_height) = (0.0, y + line_height, 0.0);
         }
         let top = if board.title.is_empty() { 0.0 } else { 0.6 };
-        draw_board(&mut body, board, x, y + top);
+        draw_board(&mut body, board, x, y + top, &group_of);
         x += size.0;
         line_height = line_height.max(size.1 + top);
         width = width.max(x);
@@ -63,7 +73,13 @@ fn size_of(board: &Board) -> (f64, f64) {
     (most(|it| it.x) + 2.0 * MARGIN, most(|it| it.y) + 2.0 * MARGIN)
 }
 
-fn draw_board(body: &mut String, board: &Board, left: f64, top: f64) {
+fn draw_board(
+    body: &mut String,
+    board: &Board,
+    left: f64,
+    top: f64,
+    group_of: &impl Fn(usize) -> Option<usize>,
+) {
     let at = |x: f64, y: f64| ((left + x + MARGIN) * UNIT, (top + y + MARGIN) * UNIT);
     let mut add = |text: String| body.push_str(&text);
     if !board.title.is_empty() {
@@ -98,21 +114,27 @@ fn draw_board(body: &mut String, board: &Board, left: f64, top: f64) {
             escape(&cell.name),
             escape(&content.join(", "))
         ));
-        add(ground(board.kind, cell, x, y));
+        add(ground(board.kind, cell, x, y, group_of(cell.id)));
         add(draw_pieces(&cell.pieces, x, y));
         add("</g>".into());
     }
 }
 
 /// The ground of a cell.
-fn ground(kind: BoardKind, cell: &Cell, x: f64, y: f64) -> String {
+fn ground(kind: BoardKind, cell: &Cell, x: f64, y: f64, group: Option<usize>) -> String {
     let is_dark = (cell.x.round() as i64 + cell.y.round() as i64) % 2 == 1;
     let (class, fill) = match (cell.is_changed, is_dark && kind == BoardKind::Grid) {
         (true, _) => ("ground changed", "#fff2b3"),
         (false, true) => ("ground dark", "#e4e0d5"),
         (false, false) => ("ground", "#f4f1e8"),
     };
-    let style = format!("class=\"{class}\" fill=\"{fill}\" stroke=\"#9a958a\"");
+    let style = match group {
+        Some(group) => format!(
+            "class=\"ground group\" fill=\"{}\" fill-opacity=\"0.45\" stroke=\"#9a958a\"",
+            group_color(group)
+        ),
+        None => format!("class=\"{class}\" fill=\"{fill}\" stroke=\"#9a958a\""),
+    };
     match kind {
         BoardKind::Grid | BoardKind::Row => {
             let (left, top) = (x - UNIT / 2.0, y - UNIT / 2.0);
@@ -210,7 +232,7 @@ fn owned_shape(owner: usize, style: &str, x: f64, y: f64, radius: f64) -> String
 }
 
 /// Escapes text for SVG. Characters that XML forbids become question marks.
-fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
         match c {

@@ -20,6 +20,7 @@ mod factor; // 9. factors out common literals
 mod share; // 10. shares common parts of gates
 mod certain; // 11. what a role knows for certain
 mod rules; // 12. games that have a circuit
+mod restrict; // 13. a part of a game
 
 #[cfg(test)]
 mod tests;
@@ -28,4 +29,5 @@ pub use certain::Certain;
 pub use circuit::{Circuit, Gate, GateId, Loop};
 pub use compile::{compile, compile_within};
 pub use phases::Phases;
+pub use restrict::{Restricted, Restriction};
 pub use rules::Rules;

@@ -377,6 +377,9 @@ pub struct DecomposeArgs {
     /// Print the subgames as a graph for Graphviz
     #[arg(long)]
     pub dot: bool,
+    /// Print an SVG image: the board with its cells colored by subgame, and the graph of the subgames
+    #[arg(long, conflicts_with = "dot")]
+    pub svg: bool,
 }
 
 const PLAYER_EXAMPLES: &str = "Examples:

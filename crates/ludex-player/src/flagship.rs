@@ -27,6 +27,8 @@ ludex_search::search_options! {
         rules: bool = true,
         /// search by what the role knows when the state is hidden
         beliefs: bool = true,
+        /// take puzzles apart and combine the plans of their parts
+        parts: bool = false,
     }
 }
 
@@ -69,7 +71,7 @@ impl<G: Playable> Flagship<G> {
             };
             let found = survey(&self.game, N_SURVEYED, limits.seed, &deadline);
             if is_puzzle(&found) {
-                return Strategy::Puzzle(PuzzleSearch::new(&self.game));
+                return Strategy::Puzzle(PuzzleSearch::new(&self.game, self.options.parts));
             }
             // The batch decision must not depend on the clock either.
             let is_faster = found.batched_per_second > BATCH_GAIN * found.playouts_per_second;

@@ -26,6 +26,8 @@ pub(crate) struct PuzzleSearch<G: Playable> {
     cursor: G::Cursor,
     runner: <G as Playouts>::Runner,
     best: Option<Line<StateOf<G>>>,
+    /// The methods of `ludex-solve` that it uses.
+    methods: Vec<Method>,
     /// Whether the next nested search prefers long lines.
     wants_long: bool,
     n_playouts: u64,
@@ -43,15 +45,22 @@ const EXACT_PART: f64 = 0.6;
 /// The part of the remaining time for batches of playouts.
 const SAMPLING_PART: f64 = 0.4;
 /// The methods of `ludex-solve`; the nested search of this module has the rest of the time.
-const EXACT_METHODS: &[Method] =
-    &[Method::Placement, Method::BestFirst, Method::Beam, Method::Breadth, Method::Sat];
+const EXACT_METHODS: &[Method] = &[
+    Method::Placement,
+    Method::Parts,
+    Method::BestFirst,
+    Method::Beam,
+    Method::Breadth,
+    Method::Sat,
+];
 /// Playouts of a batch that does not record moves, used until some goal is above 0.
 const N_AT_ONCE: usize = 1 << 14;
 /// Playouts of a batch that records moves.
 const N_AT_ONCE_WITH_MOVES: usize = 1 << 10;
 
 impl<G: Playable> PuzzleSearch<G> {
-    pub fn new(game: &G) -> Self {
+    /// Takes the puzzle apart if `uses_parts`.
+    pub fn new(game: &G, uses_parts: bool) -> Self {
         let (cursor, runner) = (game.cursor(), game.runner());
         Self {
             game: game.clone(),
@@ -59,6 +68,9 @@ impl<G: Playable> PuzzleSearch<G> {
             cursor,
             runner,
             best: None,
+            methods: (EXACT_METHODS.iter().copied())
+                .filter(|&it| uses_parts || it != Method::Parts)
+                .collect(),
             wants_long: true,
             n_playouts: 0,
             n_nodes: 0,
@@ -128,7 +140,7 @@ impl<G: Playable> PuzzleSearch<G> {
             },
             max_nodes: limits.iterations.unwrap_or(u64::MAX),
             n_threads: limits.threads,
-            methods: EXACT_METHODS.to_vec(),
+            methods: self.methods.clone(),
             ..SolveOptions::default()
         };
         let known = self.best.as_ref().map(Line::goal);
@@ -245,7 +257,7 @@ mod tests {
     fn playouts_are_the_same_with_and_without_their_moves() {
         for name in ["lights-on", "n-queens", "knights-tour"] {
             let (_, game) = loaded(name);
-            let mut search = PuzzleSearch::new(&game);
+            let mut search = PuzzleSearch::new(&game, true);
             let state = search.cursor.state().clone();
             let role = RoleId::new(0);
             let never = Deadline::never();

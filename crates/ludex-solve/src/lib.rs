@@ -33,8 +33,9 @@
 //! 6. `sat`: the interface to SAT solvers.
 //! 7. [`puzzle`]: methods for one role without chance.
 //! 8. [`duel`]: methods for two roles and more.
-//! 9. `saved`: strategies kept for later matches.
-//! 10. [`quantified`]: games as quantified models, for another solver.
+//! 9. `decomposed`: games solved by their parts.
+//! 10. `saved`: strategies kept for later matches.
+//! 11. [`quantified`]: games as quantified models, for another solver.
 
 mod solution;
 mod progress;
@@ -45,6 +46,7 @@ mod portfolio;
 mod sat;
 pub mod puzzle;
 pub mod duel;
+pub(crate) mod decomposed;
 mod saved;
 pub mod quantified;
 

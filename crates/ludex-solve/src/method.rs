@@ -7,6 +7,8 @@ use crate::Kind;
 pub enum Method {
     /// Constraints on the final state of a puzzle; see [`crate::puzzle::placement`].
     Placement,
+    /// The parts of a game, solved one by one; see [`crate::decomposed`].
+    Parts,
     /// Best-first search of a puzzle; see [`crate::puzzle::best_first`].
     BestFirst,
     /// Random plays that lean towards the best line; see [`crate::puzzle::nested`].
@@ -38,6 +40,7 @@ pub enum Method {
 /// All methods, in the order of the help text.
 pub static METHODS: &[Method] = &[
     Method::Placement,
+    Method::Parts,
     Method::BestFirst,
     Method::Breadth,
     Method::Beam,
@@ -58,6 +61,7 @@ impl Method {
     pub fn name(self) -> &'static str {
         match self {
             Method::Placement => "placement",
+            Method::Parts => "parts",
             Method::BestFirst => "best-first",
             Method::Nested => "nested",
             Method::Sat => "sat",
@@ -78,6 +82,7 @@ impl Method {
     pub fn about(self) -> &'static str {
         match self {
             Method::Placement => "solve a puzzle as one constraint network over its final state",
+            Method::Parts => "take a game apart, and solve its parts one by one",
             Method::BestFirst => "visit the states of a puzzle that look nearest to the goal first",
             Method::Nested => "play a puzzle at random, leaning towards the best line",
             Method::Sat => "solve a puzzle as clauses over all its steps",
@@ -109,6 +114,7 @@ impl Method {
             | Method::Dijkstra
             | Method::IdaStar
             | Method::Beam => kind == Kind::Puzzle,
+            Method::Parts => matches!(kind, Kind::Puzzle | Kind::Duel),
             Method::Graph => matches!(kind, Kind::Duel | Kind::Many | Kind::Chance),
             Method::AlphaBeta | Method::ProofNumber => kind == Kind::Duel,
             Method::Expectimax => kind == Kind::Chance,

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use ludex_base::{Limits, StopReason};
 use ludex_game::Describe;
 
+use crate::decomposed;
 use crate::duel;
 use crate::duel::alphabeta::OpenQuestion;
 use crate::method::{METHODS, Method};
@@ -123,6 +124,7 @@ fn run<G: Describe>(
 ) -> Option<StopReason> {
     match method {
         Method::Placement => puzzle::placement::search(problem, options, progress),
+        Method::Parts => decomposed::search(problem, options, progress),
         Method::BestFirst => puzzle::best_first::search(problem, Order::Nearest, options, progress),
         Method::Nested => puzzle::nested::search(problem, options, progress),
         Method::Sat => puzzle::satisfiable::search(problem, options, progress),

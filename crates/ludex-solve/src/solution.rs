@@ -101,6 +101,8 @@ pub enum Evidence {
     Constraints,
     /// The other roles have a strategy against more.
     Strategy,
+    /// The parts of the game, each explored alone, cannot show the goals more together.
+    Parts,
 }
 
 impl Evidence {
@@ -111,6 +113,7 @@ impl Evidence {
             Evidence::Enumeration => "enumeration",
             Evidence::Constraints => "constraints",
             Evidence::Strategy => "strategy",
+            Evidence::Parts => "parts",
         }
     }
 }

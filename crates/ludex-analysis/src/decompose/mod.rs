@@ -15,6 +15,8 @@ mod parts; // 6. a partition that grows together
 mod goals; // 7. winning conditions and subgoals
 mod serial; // 8. parts that are played one after the other
 mod equal; // 9. subgames with the same rules
+mod split; // 10. parts that are proved to be games of their own
+mod views; // 11. what the goals see of a part
 mod words; // subgames in words
 
 #[cfg(test)]
@@ -28,7 +30,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use goals::Condition;
 pub use serial::Crossing;
+pub use split::{Composition, Split};
 pub use structure::Reads;
+pub use views::{Outcome, View, Views};
 pub use words::{fluents_in_words, moves_in_words};
 
 use evidence::{Choice, Evidence, Tally, bits, gather, is_most};

@@ -253,6 +253,28 @@ fn other_names_give_the_same_parts() {
     }
 }
 
+/// The experiment `decompose --rewritings` does the same with more games.
+#[test]
+fn other_forms_of_the_rules_give_the_same_parts() {
+    for name in ["four-lights", "nim", "tictactoe-parallel", "maze-then-lights"] {
+        let file = ludex_testkit::library().into_iter().find(|file| file.name == name);
+        let text = file.expect("it is in the library").text();
+        let sizes = |rules: &str| {
+            let found = taken_apart(&circuit(rules));
+            let mut sizes: Vec<(Worth, usize, usize)> = (found.subgames.iter())
+                .map(|it| (it.worth, it.fluents.len(), it.moves.len()))
+                .collect();
+            sizes.sort_unstable();
+            sizes
+        };
+        let original = sizes(&text);
+        for seed in 1..=3 {
+            let other = ludex_testkit::rewritten(&text, Seed(seed));
+            assert_eq!(sizes(&other), original, "{name}, seed {seed}");
+        }
+    }
+}
+
 #[test]
 fn the_seed_alone_decides_the_answer() {
     let circuit = library("tictactoe");
@@ -333,4 +355,144 @@ fn fixed_fluents_never_change_in_playouts() {
         assert!(fixed.iter().all(|idx| later.contains(idx) == state.contains(idx)));
     }
     assert_eq!(fixed.iter().collect::<Vec<_>>(), [fluent(&circuit, "(on c)").index()]);
+}
+
+fn public(name: &str) -> Option<Circuit> {
+    let shared = ludex_testkit::fixtures::shared_or_skip(name)?;
+    let file = ludex_testkit::corpus(&shared).into_iter().find(|file| file.name == name);
+    Some(circuit(&file.expect("it is in the corpus").text()))
+}
+
+/// Example L6: parts that nothing reads are useless.
+#[test]
+fn unused_groups_of_lamps_are_useless() {
+    let Some(circuit) = public("multiple_buttons_and_lights") else { return };
+    let found = taken_apart(&circuit);
+    let n_useless = found.subgames.iter().filter(|it| it.worth == Worth::Useless).count();
+    assert_eq!((found.useful().count(), n_useless), (1, 8), "{:?}", lines(&circuit, &found));
+}
+
+/// Example L7: the 13 cells of figure 6 that are subgames of their own. The first number of a cell is
+/// its column there.
+#[test]
+fn a_nonogram_comes_apart_as_in_the_figure() {
+    let Some(circuit) = public("nonogram_5x5_1") else { return };
+    let found = taken_apart(&circuit);
+    let mut alone: Vec<String> = (found.useful())
+        .filter(|it| it.fluents.len() == 1)
+        .map(|it| circuit.vocabulary.fluent_text(it.fluents[0]))
+        .collect();
+    alone.sort_unstable();
+    let figure = ["00110", "00110", "11111", "00110", "00110"];
+    let mut expected: Vec<String> = Vec::new();
+    for (row, cells) in (1..).zip(figure) {
+        let cells = (1..).zip(cells.chars()).filter(|it| it.1 == '1');
+        expected.extend(cells.map(|(column, _)| format!("(marked {column} {row})")));
+    }
+    expected.sort_unstable();
+    assert_eq!(alone, expected);
+    assert_eq!(found.useful().count(), 14, "the other twelve cells are one subgame");
+}
+
+/// Example L8: the games that figure 7 and section 5 name as failures of the paper's method.
+#[test]
+fn games_that_the_paper_takes_too_far_apart_stay_whole() {
+    for name in ["queens06ug", "max_knights", "point_grab", "tron_10x10"] {
+        let Some(circuit) = public(name) else { return };
+        assert_eq!(taken_apart(&circuit).useful().count(), 1, "{name}");
+    }
+}
+
+/// Example L9: a rule of the form `next(f) :- does(r, o), not true(f)` makes f an effect of o, and
+/// `next(f) :- does(r, o), true(f)` makes it one of every other move.
+#[test]
+fn the_form_of_a_rule_says_which_moves_have_an_effect() {
+    let circuit = circuit(
+        "(role r) (init (kept)) (legal r set) (legal r keep) (legal r other)
+        (<= (next (made)) (does r set) (not (true (made))))
+        (<= (next (made)) (true (made)) (not (does r set)))
+        (<= (next (kept)) (does r keep) (true (kept)))
+        (<= terminal (true (made))) (<= (goal r 100) (true (made))) (<= (goal r 0) (not (true (made))))",
+    );
+    let found = taken_apart(&circuit);
+    let moves_of = |text: &str| -> Vec<String> {
+        let wanted = fluent(&circuit, text);
+        let subgame = found.subgames.iter().find(|it| it.fluents.contains(&wanted));
+        let moves = &subgame.unwrap_or_else(|| panic!("{:?}", lines(&circuit, &found))).moves;
+        moves.iter().map(|&it| circuit.vocabulary.move_text(it)).collect()
+    };
+    assert_eq!(moves_of("made"), ["set"]);
+    // Whatever is not `keep` makes it false; so `keep` is the move that decides about it.
+    let of_kept = moves_of("kept");
+    assert!(of_kept == ["keep"] || of_kept == ["other", "set"], "{of_kept:?}");
+}
+
+/// The parts of a game, each as a game.
+fn subgames_of(circuit: &Circuit) -> (Split, Vec<ludex_circuit::Restricted>) {
+    let split = Split::prove(circuit, &circuit.init, &taken_apart(circuit));
+    let never = Deadline::never();
+    let subgame = |part| split.subgame(circuit, part, true, 1 << 20, &never).expect("it is small");
+    let subgames = (0..split.parts.len()).map(subgame).collect();
+    (split, subgames)
+}
+
+#[test]
+fn proved_parts_compose_to_the_game() {
+    let names = ["four-lights", "nim", "tictactoe-parallel", "lights-parallel", "nim-serial"];
+    for name in names.into_iter().chain(["maze-then-lights"]) {
+        let circuit = library(name);
+        let (split, mut subgames) = subgames_of(&circuit);
+        assert!(split.parts.len() > 1, "{name}");
+        let mut rng = Seed(7).rng();
+        let found = split.compare(&circuit, &subgames, 100, &mut rng, &Deadline::never());
+        assert!(found.n_steps >= 30 || name == "four-lights", "{name}: {found:?}");
+        assert!(found.holds(), "{name}: {found:?}");
+        // A part with wrong rules is noticed.
+        subgames[0].circuit.next.swap(0, 1);
+        let found = split.compare(&circuit, &subgames, 100, &mut rng, &Deadline::never());
+        assert!(!found.holds(), "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn a_part_has_waiting_moves_and_names_its_own() {
+    let circuit = circuit(FOUR_LAMPS);
+    let (split, subgames) = subgames_of(&circuit);
+    assert_eq!(split.parts.len(), 4);
+    for (part, subgame) in subgames.iter().enumerate() {
+        assert_eq!(subgame.fluents, split.parts[part]);
+        assert_eq!(subgame.moves.len(), 2, "to push its lamp, or to wait");
+        let n_waiting = subgame.is_waiting.iter().filter(|&&it| it).count();
+        assert_eq!((n_waiting, subgame.is_waiting == subgame.is_still), (1, true));
+    }
+}
+
+#[test]
+fn views_tell_apart_what_the_goals_tell_apart() {
+    let circuit = circuit(FOUR_LAMPS);
+    let split = Split::prove(&circuit, &circuit.init, &taken_apart(&circuit));
+    let mut views = Views::new(&circuit, &split);
+    let reads: Vec<bool> = (0..4).map(|part| views.reads(part)).collect();
+    assert_eq!(reads, [true, true, true, false], "nothing reads lamp d");
+    let (dark, mut lit) = (BitSet::new(1), BitSet::new(1));
+    lit.insert(0);
+    let of: Vec<Vec<View>> =
+        (0..4).map(|part| views.of(part, &split.parts[part], &[&dark, &lit])).collect();
+    // Every state of all lamps, as the slow evaluation judges it.
+    for number in 0..16_usize {
+        let mut state = BitSet::new(circuit.next.len());
+        for part in (0..4).filter(|part| number >> part & 1 == 1) {
+            state.insert(split.parts[part][0].index());
+        }
+        let case = (0..4).map(|part| Some(&of[part][number >> part & 1])).collect();
+        let outcome = views.outcomes(None, &[case]).remove(0);
+        let values = circuit.evaluate(&state, &[]);
+        assert_eq!(outcome.must_end, values[circuit.terminal.index()]);
+        assert_eq!(outcome.may_end, values[circuit.terminal.index()]);
+        for (goal, both) in circuit.goals.iter().zip(&outcome.goals) {
+            assert_eq!(*both, (values[goal.2.index()], values[goal.2.index()]));
+        }
+    }
+    let unknown = views.outcomes(None, &[vec![None; 4]]).remove(0);
+    assert!(!unknown.must_end && unknown.may_end);
 }

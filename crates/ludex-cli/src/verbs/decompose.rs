@@ -1,5 +1,6 @@
 //! `ludex decompose`: the parts of a game that can be played one by one.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
@@ -7,6 +8,7 @@ use ludex_analysis::decompose::{
     DecomposeConfig, Decomposition, Worth, decompose, fluents_in_words, moves_in_words,
 };
 use ludex_base::{Deadline, FluentId, MoveId};
+use ludex_board::{Table, svg};
 use ludex_ground::Vocabulary;
 use ludex_pipeline::{Engine, EngineChoice};
 use serde::Serialize;
@@ -92,6 +94,13 @@ pub fn run(args: &DecomposeArgs, common: &Common) -> Result<u8, Failure> {
     let vocabulary = &circuit.vocabulary;
     if args.dot {
         output::text(&dot(&found, vocabulary))?;
+        return Ok(DONE);
+    }
+    if args.svg {
+        let table = Table::of(&loaded.program, &loaded.role_names());
+        let state: Vec<String> =
+            start.iter().map(|idx| vocabulary.fluent_text(FluentId::new(idx))).collect();
+        output::text(&drawing(&found, vocabulary, &table, &state))?;
         return Ok(DONE);
     }
     let report = report(&input.name, &found, vocabulary, seconds);
@@ -252,4 +261,106 @@ fn dot(found: &Decomposition, vocabulary: &Vocabulary) -> String {
         push(format!("m{} -- m{} [dir=forward, style=bold];", it.from + 1, it.to + 1));
     }
     text + "}\n"
+}
+
+/// The width of the box of a subgame, its height and the space between two, in the units of SVG.
+const BOX_WIDTH: usize = 640;
+const BOX_HEIGHT: usize = 54;
+const BOX_STEP: usize = 66;
+/// The longest line of text in a box, in characters.
+const MAX_TEXT: usize = 90;
+
+/// The state with its cells colored by subgame, and below it the graph of the subgames.
+fn drawing(
+    found: &Decomposition,
+    vocabulary: &Vocabulary,
+    table: &Table,
+    state: &[String],
+) -> String {
+    let texts = |list: &[FluentId]| -> Vec<String> {
+        list.iter().map(|&it| vocabulary.fluent_text(it)).collect()
+    };
+    // A cell belongs to the subgame whose fluents put pieces on it.
+    let mut group_of: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let mut all: Vec<String> = state.to_vec();
+    for (group, it) in found.subgames.iter().enumerate() {
+        let fluents = texts(&it.fluents);
+        for board in table.scene(&fluents).boards {
+            let occupied = board.cells.into_iter().filter(|cell| !cell.pieces.is_empty());
+            for cell in occupied {
+                group_of.entry((board.title.clone(), cell.name)).or_insert(group);
+            }
+        }
+        all.extend(fluents);
+    }
+    let mut scene = table.scene(state);
+    if scene.boards.is_empty() {
+        // Nothing is on the boards yet: show what can be.
+        scene = table.scene(&all);
+    }
+    let mut by_cell: BTreeMap<usize, usize> = BTreeMap::new();
+    for board in &scene.boards {
+        for cell in &board.cells {
+            if let Some(&group) = group_of.get(&(board.title.clone(), cell.name.clone())) {
+                by_cell.insert(cell.id, group);
+            }
+        }
+    }
+    let board = svg::render_groups(&scene, |cell| by_cell.get(&cell).copied());
+    let size = |name: &str| -> usize {
+        let after = board.split_once(&format!(" {name}=\"")).map_or("", |it| it.1);
+        after.split('"').next().and_then(|it| it.parse().ok()).unwrap_or(0)
+    };
+    let (board_width, board_height) = (size("width"), size("height"));
+    let width = board_width.max(BOX_WIDTH + 60);
+    let n_boxes = found.subgames.len() + usize::from(!found.independent_parts.is_empty());
+    let height = board_height + 20 + n_boxes * BOX_STEP;
+    let mut text = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         font-family=\"sans-serif\">\n{board}"
+    );
+    let mut push = |line: String| writeln!(text, "{line}").expect("a string takes all text");
+    let top_of = |place: usize| board_height + 10 + place * BOX_STEP;
+    let cut = |words: String| {
+        let short: String = words.chars().take(MAX_TEXT).collect();
+        let dots = if short.len() < words.len() { "…" } else { "" };
+        svg::escape(&(short + dots))
+    };
+    let mut draw_box = |place: usize, fill: &str, lines: [String; 3]| {
+        let top = top_of(place);
+        push(format!(
+            "<rect class=\"subgame\" x=\"40\" y=\"{top}\" width=\"{BOX_WIDTH}\" height=\"{BOX_HEIGHT}\" \
+             rx=\"6\" fill=\"{fill}\" fill-opacity=\"0.45\" stroke=\"#555\"/>"
+        ));
+        for (row, line) in lines.into_iter().enumerate() {
+            let (size, y) = (if row == 0 { 14 } else { 11 }, top + 17 + row * 16);
+            push(format!("<text x=\"50\" y=\"{y}\" font-size=\"{size}\">{}</text>", cut(line)));
+        }
+    };
+    for (place, it) in found.subgames.iter().enumerate() {
+        let equal = match it.equal_to {
+            first if first == place => String::new(),
+            first => format!(", like {}", first + 1),
+        };
+        let title = format!("{} {}{equal}", place + 1, worth_in_words(it.worth));
+        let fluents = fluents_in_words(&it.fluents, vocabulary);
+        let moves = moves_in_words(&it.moves, vocabulary);
+        draw_box(place, svg::group_color(place), [title, fluents, moves]);
+    }
+    if !found.independent_parts.is_empty() {
+        let words: Vec<String> = (found.independent_parts.iter())
+            .map(|it| fluents_in_words(&it.fluents, vocabulary))
+            .collect();
+        let lines = ["independent of moves".into(), words.join("; "), String::new()];
+        draw_box(found.subgames.len(), "#ffffff", lines);
+    }
+    for it in &found.crossings {
+        let middle = |place: usize| top_of(place) + BOX_HEIGHT / 2;
+        let (from, to) = (middle(it.from), middle(it.to));
+        push(format!(
+            "<path class=\"crossing\" d=\"M40,{from} C5,{from} 5,{to} 34,{to}\" fill=\"none\" \
+             stroke=\"#333\" stroke-width=\"2\"/><path d=\"M40,{to} l-9,-5 v10 z\" fill=\"#333\"/>"
+        ));
+    }
+    text + "</svg>\n"
 }

@@ -342,6 +342,7 @@ fn proof_text(solution: &Solution) -> &'static str {
         Evidence::Constraints => {
             "proof: no final state with a larger goal satisfies the constraints"
         }
+        Evidence::Parts => "proof: each part was explored alone, and together they allow no more",
         Evidence::Strategy => "proof: each role has a strategy that gives it its value",
     }
 }
