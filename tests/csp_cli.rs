@@ -253,3 +253,45 @@ fn the_memory_limit_stops_the_search() {
     assert!(n_listed > 1_000, "{n_listed}");
     assert_eq!(stopped["solutions"], n_listed);
 }
+
+#[test]
+fn symmetries_are_listed_and_broken() {
+    let output = ludex_with(&["csp", "symmetries", "-", "--json"], QUEENS);
+    let report: Value = serde_json::from_str(&lines(&output, 0).join("\n")).expect("JSON");
+    assert_eq!((&report["order"], &report["orbits"]), (&json!("8"), &json!(3)));
+    assert_eq!((&report["literals"], &report["is_complete"]), (&json!(16), &json!(true)));
+    let text = lines(&ludex_with(&["csp", "symmetries", "-"], PIGEONS), 0);
+    assert!(text[0].starts_with("<stdin>: 144 symmetries ("), "{text:?}");
+
+    let count = |text: &str, args: &[&str]| {
+        let output = solve(text, &[&["--count", "--json"], args].concat());
+        let report: Value = serde_json::from_str(&lines(&output, 0).join("\n")).expect("JSON");
+        report["solutions"].as_u64().expect("a number")
+    };
+    // Both solutions of four queens are images of each other.
+    assert_eq!((count(QUEENS, &[]), count(QUEENS, &["--break-symmetries"])), (2, 1));
+    let broken = lines(&solve(PIGEONS, &["--break-symmetries"]), 0);
+    assert_eq!(broken[0], "s UNSATISFIABLE");
+    let value = |args: &[&str]| {
+        let output = solve(COST, &[&["--json"], args].concat());
+        let report: Value = serde_json::from_str(&lines(&output, 0).join("\n")).expect("JSON");
+        report["value"].clone()
+    };
+    assert_eq!(value(&[]), value(&["--break-symmetries"]));
+
+    let wrong = ludex_with(&["csp", "symmetries", "-"], "<instance");
+    command::check_refused(&wrong, 1, &["malformed-instance"]);
+}
+
+#[test]
+fn orbits_of_first_moves_are_drawn() {
+    let path = std::env::temp_dir().join(format!("ludex-orbits-{}.svg", std::process::id()));
+    let file = path.to_str().expect("the path is text");
+    lines(&ludex(&["symmetries", "tictactoe", "--svg", file]), 0);
+    let drawing = fs::read_to_string(&path).expect("an image");
+    fs::remove_file(&path).expect("it can be removed");
+    let n_cells = |letter: &str| drawing.matches(&format!(">{letter}</text>")).count();
+    assert_eq!(["A", "B", "C"].map(n_cells), [4, 4, 1]);
+    let refused = ludex(&["symmetries", "tictactoe", "--svg", "/no/such/folder/x.svg"]);
+    command::check_refused(&refused, 1, &["unwritable"]);
+}

@@ -28,9 +28,17 @@ mod sliding;
 mod search;
 mod strength;
 mod symmetries;
+mod step_symmetries;
+mod invariance;
+#[path = "../../crates/ludex-automorphism/tests/families/mod.rs"]
+mod families; // graphs, shared with the tests of `ludex-automorphism`
+#[path = "../../crates/ludex-automorphism/tests/oracle/mod.rs"]
+mod oracle; // nauty, shared with the same tests
+mod nauty;
 mod decompose;
 mod scenes;
 mod improvements;
+mod symmetric_play;
 mod puzzles;
 mod hidden;
 mod macucb;
@@ -46,6 +54,7 @@ mod solve;
 mod solved;
 mod quantified;
 mod csp_compare;
+mod network_symmetries;
 mod hostile;
 mod fuzz;
 mod kills;

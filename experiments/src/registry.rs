@@ -6,9 +6,9 @@ use clap::{ArgMatches, Command};
 use crate::run::Run;
 use crate::{
     corpus, csp_compare, decompose, endings, exact_puzzles, faults, fuzz, ground, hidden, hostile,
-    improvements, kills, loaded, macucb, overhead, page, parts, peers_attack, playouts, puzzles,
-    quantified, reasoner, scenes, search, sliding, solve, solved, strength, symmetries, translate,
-    translate_agree,
+    improvements, invariance, kills, loaded, macucb, nauty, network_symmetries, overhead, page,
+    parts, peers_attack, playouts, puzzles, quantified, reasoner, scenes, search, sliding, solve,
+    solved, step_symmetries, strength, symmetric_play, symmetries, translate, translate_agree,
 };
 
 /// A question, the command that answers it, and the tables with the answer.
@@ -33,12 +33,16 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &corpus::EXPERIMENT,
     &endings::EXPERIMENT,
     &symmetries::EXPERIMENT,
+    &step_symmetries::EXPERIMENT,
+    &invariance::EXPERIMENT,
+    &nauty::EXPERIMENT,
     &decompose::EXPERIMENT,
     &scenes::EXPERIMENT,
     // Searches and players.
     &search::EXPERIMENT,
     &strength::EXPERIMENT,
     &improvements::EXPERIMENT,
+    &symmetric_play::EXPERIMENT,
     &puzzles::EXPERIMENT,
     &solved::EXPERIMENT,
     &exact_puzzles::EXPERIMENT,
@@ -59,6 +63,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &solve::EXPERIMENT,
     &quantified::EXPERIMENT,
     &csp_compare::EXPERIMENT,
+    &network_symmetries::EXPERIMENT,
     // Limits.
     &hostile::EXPERIMENT,
     &fuzz::EXPERIMENT,

@@ -123,6 +123,9 @@ pub enum Verb {
         /// List what each generator takes to what
         #[arg(long)]
         cycles: bool,
+        /// Draw the board with the orbits of the first moves as letters, as an SVG image
+        #[arg(long, value_name = "FILE")]
+        svg: Option<std::path::PathBuf>,
     },
     /// Take a game apart into subgames
     ///
@@ -534,6 +537,16 @@ pub struct MatchArgs {
 pub enum CspJob {
     /// Solve an XCSP3 instance and answer in the format of the XCSP3 competition
     Solve(CspSolve),
+    /// Find the symmetries of an XCSP3 instance: exchanges of variables and values that take
+    /// solutions to solutions
+    #[command(after_help = "Examples:
+  ludex csp symmetries queens.xml
+  ludex csp symmetries queens.xml --json --time 10")]
+    Symmetries {
+        /// An XCSP3 file, or `-` for standard input
+        #[arg(value_name = "FILE")]
+        file: String,
+    },
 }
 
 /// The options of `ludex csp solve`.
@@ -588,6 +601,10 @@ pub struct CspSolve {
     /// variables, and universal constraints
     #[arg(long)]
     pub no_preprocess: bool,
+    /// Find the symmetries of the network first and add constraints that break them: at least one
+    /// of several symmetric solutions is left, and `--all` and `--count` see only those left
+    #[arg(long)]
+    pub break_symmetries: bool,
 }
 
 /// A job on a quantified network.

@@ -68,7 +68,9 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
             verbs::perft::run(&rules.rules, depth, engine.choice(), common)
         }
         Verb::Solve(args) => verbs::solve::run(&args, common),
-        Verb::Symmetries { rules, cycles } => verbs::symmetries::run(&rules.rules, cycles, common),
+        Verb::Symmetries { rules, cycles, svg } => {
+            verbs::symmetries::run(&rules.rules, cycles, svg.as_deref(), common)
+        }
         Verb::Decompose(args) => verbs::decompose::run(&args, common),
         Verb::Play { rules, role, player, move_time, saved, engine } => {
             let engine = engine.choice();
@@ -88,6 +90,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
             verbs::bench::run(&rules.rules, seconds, engine.choice(), common)
         }
         Verb::Csp { job: CspJob::Solve(args) } => verbs::csp::run(&args, common),
+        Verb::Csp { job: CspJob::Symmetries { file } } => verbs::csp_symmetries::run(&file, common),
         Verb::Qcsp { job: QcspJob::Solve(args) } => verbs::qcsp::solve::run(&args, common),
         Verb::Qcsp { job: QcspJob::Play(args) } => verbs::qcsp::play::run(&args, common),
         Verb::Scsp { job: ScspJob::Solve(args) } => verbs::scsp::run(&args, common),

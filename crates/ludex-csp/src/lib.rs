@@ -24,7 +24,7 @@
 //! 5. `expr`: expressions; [`propagators`]: one file per constraint
 //! 6. `constraint`, `meaning`, `network`: the input of a modeler; `check`; `preprocess`;
 //!    `post`: from a network to propagators
-//! 7. `sac`: singleton consistency; [`search`]
+//! 7. `sac`: singleton consistency; [`search`]; [`symmetry`]
 //!
 //! To add a constraint, write a [`Propagator`] in `propagators/`, add a line for it to the
 //! top-level `tests/propagators.rs`, and post it by [`Constraint::Custom`] or by a variant of
@@ -44,6 +44,7 @@ mod propagator;
 pub mod propagators;
 mod sac;
 pub mod search;
+pub mod symmetry;
 mod trail;
 mod values;
 mod verdict;

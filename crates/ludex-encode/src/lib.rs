@@ -56,6 +56,7 @@ mod unroll; // 11. several steps as one network
 mod chance; // 12. the same with the moves of `random` drawn
 mod lookahead; // 13. several steps of roles who don't know the state, by what they learn
 mod decision; // 14. one step of them, by the constraints of the template
+mod symmetry; // 15. permutations under which the network of a step stays the same
 
 #[cfg(test)]
 mod tests;
@@ -68,5 +69,6 @@ pub use legal::{FoundBy, PossibleMoves};
 pub use lookahead::{Lookahead, LookaheadError, LookaheadLimits};
 pub use prove::Group;
 pub use steps::{Solution, Steps};
+pub use symmetry::{StepSymmetries, StepSymmetry, SymmetryRequest};
 pub use template::{Chance, MoveVar, StateVar, Template, encode};
 pub use unroll::Unrolled;

@@ -104,6 +104,8 @@ pub struct Template {
     pub n_auxiliary: usize,
     /// Whether the state alone determines each variable.
     pub(crate) is_of_state: Vec<bool>,
+    /// By percept: the role that sees it.
+    pub(crate) percept_roles: Vec<RoleId>,
     pub(crate) init: BitSet,
     pub(crate) n_fluents: usize,
 }
@@ -551,6 +553,7 @@ impl<'a> Encoder<'a> {
             percepts: self.percepts,
             groups,
             information,
+            percept_roles: self.circuit.vocabulary.percepts.iter().map(|it| it.0).collect(),
             init: self.circuit.init.clone(),
             n_fluents: self.circuit.vocabulary.fluents.len(),
         }

@@ -29,6 +29,7 @@ use crate::forward::Forward;
 use crate::graph::{Arm, Chooses, Graph, Node, NodeId, Seats};
 use crate::networks::Networks;
 use crate::resolve::{Mac, Resolver};
+use crate::symmetric::Symmetric;
 use crate::work::NetworkWork;
 
 ludex_search::option_names! {
@@ -66,6 +67,8 @@ pub(crate) struct FaithfulOptions {
     pub c: f64,
     pub order: Order,
     pub playouts: PlayedBy,
+    /// The part of the time for symmetries; with 0 there are none.
+    pub symmetry: f64,
 }
 
 /// The published search.
@@ -80,6 +83,9 @@ pub(crate) struct Faithful<G: Playouts> {
     list: BinaryHeap<Entry>,
     /// Networks that did not matter when their turn came, because closed nodes cut them off from the root.
     aside: Vec<NodeId>,
+    /// The symmetries of the game, if they are wanted and there are any.
+    symmetric: Option<Symmetric>,
+    is_symmetry_known: bool,
     /// Removed nodes, which are dropped a few at a time.
     forgotten: Vec<Vec<Node>>,
     runner: Option<G::Runner>,
@@ -127,6 +133,7 @@ impl<G: Playouts + Clone> Faithful<G> {
         networks: &Arc<Networks<StateOf<G>>>,
         options: FaithfulOptions,
     ) -> Self {
+        let options_symmetry = options.symmetry;
         Self {
             name,
             game: game.clone(),
@@ -137,6 +144,8 @@ impl<G: Playouts + Clone> Faithful<G> {
             root: NodeId::new(0),
             list: BinaryHeap::new(),
             aside: Vec::new(),
+            symmetric: None,
+            is_symmetry_known: options_symmetry == 0.0,
             forgotten: Vec::new(),
             runner: None,
             plain: Uct::new(name, game, UctOptions::default()),
@@ -149,6 +158,7 @@ impl<G: Playouts + Clone> Faithful<G> {
     /// The reason why there is no posted network.
     fn prepare(&mut self, deadline: &Deadline) -> Result<(), String> {
         if self.resolver.is_some() {
+            self.find_symmetries(deadline);
             return Ok(());
         }
         let method = self.options.method;
@@ -159,7 +169,21 @@ impl<G: Playouts + Clone> Faithful<G> {
             })
         })?;
         self.resolver = Some(resolver);
+        self.find_symmetries(deadline);
         Ok(())
+    }
+
+    /// Finds the symmetries of the network of a step, within their part of the time. They are looked
+    /// for once: a second look would take as long.
+    fn find_symmetries(&mut self, deadline: &Deadline) {
+        if std::mem::replace(&mut self.is_symmetry_known, true) {
+            return;
+        }
+        let deadline = deadline.part(self.options.symmetry);
+        let n_fluents = self.networks.rules().circuit().next.len();
+        if let Ok(template) = self.networks.template(&deadline) {
+            self.symmetric = Symmetric::find(&template, n_fluents, &deadline);
+        }
     }
 
     /// Moves to the root, and keeps the earlier results if the graph contains it.
@@ -170,6 +194,7 @@ impl<G: Playouts + Clone> Faithful<G> {
         let Some((graph, root)) = known.and_then(|it| it.find(root).map(|root| (it, root))) else {
             let mut graph = Graph::new(seats);
             self.root = graph.add(root.clone(), 0.5);
+            self.symmetric.iter_mut().for_each(Symmetric::clear);
             self.list = BinaryHeap::new();
             self.aside = Vec::new();
             let old = self.graph.replace(graph);
@@ -192,6 +217,7 @@ impl<G: Playouts + Clone> Faithful<G> {
             Some(old) => {
                 self.forgotten.push(old);
                 self.root = NodeId::new(0);
+                self.symmetric.iter_mut().for_each(Symmetric::clear);
                 Some(graph.open().collect())
             }
             None => graph.set_root(root, &deadline),
@@ -261,6 +287,7 @@ struct Turn<'a> {
     graph: &'a mut Graph,
     list: &'a mut BinaryHeap<Entry>,
     aside: &'a mut Vec<NodeId>,
+    symmetric: Option<&'a mut Symmetric>,
     resolver: &'a mut dyn Resolver,
     options: &'a FaithfulOptions,
     work: NetworkWork,
@@ -287,7 +314,9 @@ impl Turn<'_> {
     /// # Errors
     /// The reason why the root has no solutions.
     fn resolve_root(&mut self, limits: &SearchLimits) -> Result<(), String> {
-        if self.graph.node(self.root).arms.is_none() {
+        let root = self.graph.node(self.root);
+        // A root whose value came from an image has no moves yet.
+        if root.arms.is_none() || root.is_image {
             let deadline = match limits.iterations {
                 Some(_) => limits.deadline.clone(),
                 None => limits.deadline.part(ROOT_PART),
@@ -312,7 +341,43 @@ impl Turn<'_> {
                 ((work.injection + work.resolution).as_secs_f64(), work.simulation.as_secs_f64())
             }
         };
-        solving <= self.options.ratio * (solving + playing)
+        // What symmetries do not take of their part, the two phases share.
+        let ratio = self.options.ratio / (1.0 - self.options.symmetry).max(self.options.ratio);
+        solving <= ratio * (solving + playing)
+    }
+
+    /// Takes the value of a symmetric network that was solved; returns whether there is one.
+    fn take_image(&mut self, node: NodeId, deadline: &Deadline) -> bool {
+        let Some(symmetric) = &self.symmetric else { return false };
+        let start = Instant::now();
+        let graph = &*self.graph;
+        let found = symmetric.look_up(&graph.node(node).state, |other| &graph.node(other).state);
+        let found = found.filter(|&same| same != node && !graph.node(same).is_image);
+        if let Some(same) = found {
+            self.graph.share(node, same);
+            self.work.n_symmetric += 1;
+            let open = self.graph.note_reached(same, deadline);
+            open.into_iter().for_each(|node| self.list_node(node));
+        }
+        self.work.symmetry += start.elapsed();
+        found.is_some()
+    }
+
+    /// Stores the images of a state whose network was solved, if symmetries have had no more than
+    /// their part of the time.
+    fn store_images(&mut self, node: NodeId, limits: &SearchLimits) {
+        let work = &self.work;
+        let others = work.injection + work.resolution + work.simulation;
+        let all = (others + work.symmetry).as_secs_f64();
+        // With an iteration limit, equal seeds must give equal phases.
+        let is_behind = limits.iterations.is_some()
+            || work.symmetry.as_secs_f64() <= self.options.symmetry * all;
+        let Some(symmetric) = &mut self.symmetric else { return };
+        if is_behind && symmetric.n_bytes() < limits.memory / 4 {
+            let start = Instant::now();
+            symmetric.store(&self.graph.node(node).state, node);
+            self.work.symmetry += start.elapsed();
+        }
     }
 
     /// The resolution phase: finds all solutions of a network.
@@ -568,7 +633,7 @@ impl<G: Playouts + Clone> Faithful<G> {
         limits: &SearchLimits,
         legal: &[MoveId],
     ) -> Result<(Option<StopReason>, SearchReport), String> {
-        let Faithful { graph, root, list, aside, resolver, options, .. } = self;
+        let Faithful { graph, root, list, aside, symmetric, resolver, options, .. } = self;
         let (runner, networks, game) = (&mut self.runner, &self.networks, &self.game);
         let forgotten = &mut self.forgotten;
         let (Some(graph), Some(resolver)) = (graph.as_mut(), resolver.as_deref_mut()) else {
@@ -578,8 +643,18 @@ impl<G: Playouts + Clone> Faithful<G> {
         let work = NetworkWork::default();
         let root = *root;
         let (n_playouts, depth) = (0, 0);
-        let mut turn =
-            Turn { root, graph, list, aside, resolver, options, work, n_playouts, depth };
+        let mut turn = Turn {
+            root,
+            graph,
+            list,
+            aside,
+            symmetric: symmetric.as_mut(),
+            resolver,
+            options,
+            work,
+            n_playouts,
+            depth,
+        };
         let mut rng = limits.seed.rng();
         let mut play =
             |resolver: &mut dyn Resolver, state: &BitSet, rng: &mut Rng| match options.playouts {
@@ -592,6 +667,7 @@ impl<G: Playouts + Clone> Faithful<G> {
             };
 
         turn.resolve_root(limits)?;
+        turn.store_images(root, limits);
         let mut n_iterations = 0;
         let mut n_nodes = turn.graph.n_nodes();
         let stopped = loop {
@@ -611,11 +687,13 @@ impl<G: Playouts + Clone> Faithful<G> {
             let solves = has_room && turn.is_solving_behind(limits);
             let open = if solves { turn.next_open(&limits.deadline) } else { None };
             match open {
+                Some(node) if turn.take_image(node, &limits.deadline) => {}
                 Some(node) => {
                     if turn.resolve(node, &limits.deadline) == Solved::Late {
                         turn.list_node(node);
                         break Some(StopReason::of_deadline());
                     }
+                    turn.store_images(node, limits);
                 }
                 None if options.ratio >= 1.0 && !has_room => break Some(StopReason::Memory),
                 None => turn.simulate(&mut rng, &limits.deadline, &mut play),
@@ -696,7 +774,7 @@ fn report(graph: &Graph, root: NodeId, legal: &[MoveId]) -> SearchReport {
 fn line(graph: &Graph, root: NodeId) -> Vec<Vec<MoveId>> {
     let mut line: Vec<Vec<MoveId>> = Vec::new();
     let mut node = root;
-    while line.len() < MAX_LINE {
+    while line.len() < MAX_LINE && !graph.node(node).is_image {
         let Some(best) = best_move(graph, node) else { break };
         let moves = graph.moves(node);
         let Some((_, _, arms)) = moves.iter().find(|own| own.0 == best) else { break };
@@ -769,6 +847,7 @@ mod tests {
         c: 0.2,
         order: Order::Mover,
         playouts: PlayedBy::Machine,
+        symmetry: 0.0,
     };
 
     /// A root with an open child for each joint move, whose playouts had these goals.
@@ -804,7 +883,18 @@ mod tests {
     fn turn<'a>(graph: &'a mut Graph, desk: &'a mut Desk) -> Turn<'a> {
         let (root, work, options) = (NodeId::new(0), NetworkWork::default(), &OPTIONS);
         let Desk { list, aside, resolver } = desk;
-        Turn { root, graph, list, aside, resolver, options, work, n_playouts: 0, depth: 0 }
+        Turn {
+            root,
+            graph,
+            list,
+            aside,
+            symmetric: None,
+            resolver,
+            options,
+            work,
+            n_playouts: 0,
+            depth: 0,
+        }
     }
 
     /// How often each child is picked.

@@ -52,6 +52,8 @@ pub(crate) struct Node {
     /// The solutions, sorted by the own move, then the moves of the others, then that of `random`; `None`
     /// while the node is open. Empty in terminal states, and if the network has no solution.
     pub arms: Option<Box<[Arm]>>,
+    /// Whether its value is that of a symmetric node, to which its only arm leads.
+    pub is_image: bool,
     pub parents: Vec<NodeId>,
     pub n_playouts: u32,
     /// The roles that choose here.
@@ -148,6 +150,7 @@ impl Graph {
             state,
             twin,
             arms: None,
+            is_image: false,
             parents: Vec::new(),
             n_playouts: 0,
             chooses: Chooses::Nobody,
@@ -196,8 +199,19 @@ impl Graph {
         let node = &mut self.nodes[id.index()];
         node.chooses = choosing(&arms, self.seats);
         node.arms = Some(arms.into());
+        node.is_image = false;
         self.note_change(id);
         self.settle();
+    }
+
+    /// Records that a node has the value of another, whose state is its image. Its only arm has no
+    /// moves that mean anything.
+    pub fn share(&mut self, id: NodeId, same: NodeId) {
+        let joint = vec![MoveId::new(0); self.seats.n_roles].into();
+        self.solve(id, vec![Arm { joint, child: same }]);
+        let node = &mut self.nodes[id.index()];
+        node.chooses = Chooses::Nobody;
+        node.is_image = true;
     }
 
     /// Adds the goals of a playout through a node.
@@ -486,6 +500,7 @@ impl Node {
             state: BitSet::new(0),
             twin: None,
             arms: None,
+            is_image: false,
             parents: Vec::new(),
             n_playouts: 0,
             chooses: Chooses::Nobody,

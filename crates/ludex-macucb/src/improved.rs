@@ -314,6 +314,7 @@ impl<G: Searchable> Searcher<G::Cursor> for Improved<G> {
             injection: Duration::from_nanos(injection),
             resolution: Duration::from_nanos(asked.saturating_sub(injection)),
             simulation: start.elapsed().saturating_sub(prepared + Duration::from_nanos(asked)),
+            ..NetworkWork::default()
         };
         report.extended(network)
     }

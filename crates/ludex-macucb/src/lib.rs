@@ -9,7 +9,7 @@
 //! 1. [`networks`]: encoding and posting networks; `work`: what the searches add to their reports.
 //! 2. `resolve`: solving the network of a state by maintaining consistency; `forward`: by forward checking.
 //! 3. `graph`: the table of states, and the operators.
-//! 4. `faithful`: the search as published.
+//! 4. `symmetric`: the table of symmetric states; `faithful`: the search as published.
 //! 5. `outlook`: closing states by consistency; `improved`: a tree search that asks the network only that,
 //!    and the engine of the game everything else.
 //! 6. [`information`]: planning the next steps of a role that does not know the state; `informed`: searches
@@ -21,6 +21,7 @@ mod work;
 mod resolve;
 mod forward;
 mod graph;
+mod symmetric;
 mod faithful;
 mod outlook;
 mod improved;

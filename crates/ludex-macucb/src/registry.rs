@@ -76,6 +76,8 @@ ludex_search::search_options! {
         order: Order = Order::Mover,
         /// faithful: the engine of the playouts, network or machine
         playouts: PlayedBy = PlayedBy::Network,
+        /// faithful: the part of the time for symmetric networks; published are 0.25 with a ratio of 0.45
+        symmetry: f64 = 0.0,
         /// the part of the time that networks may take as long as they close subtrees
         share: f64 = 0.1,
         /// visits after which a node of the tree is put to the network
@@ -148,10 +150,24 @@ fn build_faithful<I: NetworkIngredients>(
 }
 
 impl MacOptions {
+    /// MAC-UCB-SYM with the published parts of the time: 45 % for solving networks, 30 % for playouts,
+    /// 25 % for symmetric networks.
+    pub fn with_symmetries(self) -> Self {
+        let ratio = if self.ratio == Self::DEFAULT.ratio { 0.45 } else { self.ratio };
+        let symmetry = if self.symmetry == 0.0 { 0.25 } else { self.symmetry };
+        Self { faithful: true, ratio, symmetry, ..self }
+    }
+
+    /// Whether it is the published search.
+    pub fn is_faithful(&self) -> bool {
+        self.faithful
+    }
+
     /// The options of the published search.
     fn as_published(&self) -> FaithfulOptions {
-        let Self { ratio, c, order, playouts, .. } = *self;
-        FaithfulOptions { method: Method::Mac, ratio: ratio.min(1.0), c, order, playouts }
+        let Self { ratio, c, order, playouts, symmetry, .. } = *self;
+        let (method, symmetry) = (Method::Mac, symmetry.clamp(0.0, 1.0));
+        FaithfulOptions { method, ratio: ratio.min(1.0), c, order, playouts, symmetry }
     }
 }
 
@@ -159,7 +175,7 @@ impl ForwardOptions {
     fn as_published(&self) -> FaithfulOptions {
         let Self { ratio, c, order, playouts } = *self;
         let method = Method::ForwardChecking;
-        FaithfulOptions { method, ratio: ratio.min(1.0), c, order, playouts }
+        FaithfulOptions { method, ratio: ratio.min(1.0), c, order, playouts, symmetry: 0.0 }
     }
 }
 

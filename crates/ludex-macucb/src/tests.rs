@@ -577,3 +577,33 @@ fn loops_that_unroll_to_too_many_gates_are_refused() {
     assert!(why.is_some_and(|why| why.contains("without recursion")));
     assert!(networks(&machine, NetworkBounds::default()).template(&Deadline::never()).is_ok());
 }
+
+#[test]
+fn symmetric_networks_are_solved_once_and_have_the_same_values() {
+    for (name, line) in [("tictactoe", &[][..]), ("tictactoe", &[&["(mark 2 2)", "noop"][..]])] {
+        let machine = machine(name);
+        let mut cursor = machine.cursor();
+        for joint in line {
+            let joint: Vec<MoveId> = (machine.role_ids().zip(joint.iter()))
+                .map(|(role, text)| machine.find_move(role, text).expect("a move"))
+                .collect();
+            cursor.play(&joint);
+        }
+        let role = machine.role_ids().find(|&role| cursor.legal_moves(role).len() > 1);
+        let role = role.expect("a role chooses");
+        let report = |text: &str| {
+            let from = with_networks(&machine, NetworkBounds::default());
+            let mut searcher = spec(text).search.build("mac-ucb", &from);
+            searcher.search(&cursor, role, &SearchLimits::iterations(1_000_000, Seed(1)))
+        };
+        // Playouts cannot prove anything, so nearly all iterations solve networks.
+        let plain = report("mac-ucb:faithful,ratio=1");
+        let folded = report("mac-ucb:faithful,ratio=1,symmetry=0.25");
+        assert!(plain.is_proven && folded.is_proven);
+        assert_eq!(plain.reward, folded.reward);
+        let [plain, folded] = [plain, folded].map(|it| work_of(&it).expect("there is a network"));
+        assert_eq!(plain.n_symmetric, 0);
+        assert!(folded.n_symmetric > 0);
+        assert!(2 * folded.n_solved < plain.n_solved, "{folded:?} {plain:?}");
+    }
+}

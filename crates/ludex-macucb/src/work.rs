@@ -14,6 +14,8 @@ pub struct NetworkWork {
     pub plan: String,
     /// Networks solved: all solutions enumerated, or one question answered.
     pub n_solved: u64,
+    /// Networks that were not solved, because that of a symmetric state was.
+    pub n_symmetric: u64,
     /// States whose exact value the networks proved.
     pub n_closed: u64,
     /// Time spent on injecting states into networks.
@@ -22,6 +24,8 @@ pub struct NetworkWork {
     pub resolution: Duration,
     /// Time spent on playouts.
     pub simulation: Duration,
+    /// Time spent on symmetric states.
+    pub symmetry: Duration,
 }
 
 impl NetworkWork {
@@ -34,10 +38,12 @@ impl NetworkWork {
             self.plan.clone_from(&other.plan);
         }
         self.n_solved += other.n_solved;
+        self.n_symmetric += other.n_symmetric;
         self.n_closed += other.n_closed;
         self.injection += other.injection;
         self.resolution += other.resolution;
         self.simulation += other.simulation;
+        self.symmetry += other.symmetry;
     }
 }
 
@@ -50,8 +56,8 @@ impl ReportExtension for NetworkWork {
     }
 
     fn without_times(&self) -> Extension {
-        let [injection, resolution, simulation] = [Duration::ZERO; 3];
-        Extension::new(Self { injection, resolution, simulation, ..self.clone() })
+        let [injection, resolution, simulation, symmetry] = [Duration::ZERO; 4];
+        Extension::new(Self { injection, resolution, simulation, symmetry, ..self.clone() })
     }
 
     fn equals(&self, other: &dyn ReportExtension) -> bool {

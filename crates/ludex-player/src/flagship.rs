@@ -29,6 +29,8 @@ ludex_search::search_options! {
         beliefs: bool = true,
         /// take puzzles apart and combine the plans of their parts
         parts: bool = false,
+        /// search the tree on states folded by the symmetries of the game
+        fold: bool = false,
     }
 }
 
@@ -190,8 +192,7 @@ fn best_of<G: Playable>(
 fn stages(survey: &Survey, batches: bool, options: &FlagshipOptions) -> StageList {
     let tree = tree(survey, batches, options);
     if survey.is_duel() {
-        let forced =
-            StageSpec { name: "alphabeta", search: FORCED_SEARCH.into(), part: FORCED_PART };
+        let forced = StageSpec { part: FORCED_PART, ..StageSpec::last("alphabeta", FORCED_SEARCH) };
         vec![forced, tree]
     } else {
         vec![tree]
@@ -221,7 +222,8 @@ fn tree(survey: &Survey, batches: bool, options: &FlagshipOptions) -> StageSpec 
     let (name, tree) =
         if features.chance { ("uct", UctOptions::DEFAULT) } else { ("grave", UctOptions::GRAVE) };
     let (leaves, playouts) = if batches { (32, 8) } else { (tree.leaves, tree.playouts) };
-    StageSpec::last(name, UctOptions { leaves, playouts, ..tree })
+    let tree = StageSpec::last(name, UctOptions { leaves, playouts, ..tree });
+    StageSpec { folds: options.fold, ..tree }
 }
 
 /// The depth-first searches that challenge the tree in the contest.

@@ -51,7 +51,14 @@ impl<G: Playable> Minds<G> {
         Self::by(move || match spec.played_by() {
             PlayedBy::Flagship(options) => Box::new(Flagship::new(&game, options)),
             PlayedBy::Search(search) => Box::new(OneSearch::new(&game, spec.name(), search)),
-            PlayedBy::Folded(search) => Box::new(OneSearch::folded(&game, spec.name(), &search.0)),
+            PlayedBy::Folded(folded) => {
+                let (search, folds) = folded.search();
+                Box::new(if folds {
+                    OneSearch::folded(&game, spec.name(), &search)
+                } else {
+                    OneSearch::new(&game, spec.name(), &search)
+                })
+            }
         })
     }
 

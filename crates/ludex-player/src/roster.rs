@@ -35,6 +35,20 @@ ludex_search::options_enum! {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct FoldedSearch(pub(crate) AnySearch);
 
+impl FoldedSearch {
+    /// The search to run, and whether on folded states: the published search has a table of
+    /// symmetric networks instead.
+    pub(crate) fn search(&self) -> (AnySearch, bool) {
+        match &self.0 {
+            AnySearch::Network(NetworkSearch::Mac(options)) if options.is_faithful() => {
+                let options = options.clone().with_symmetries();
+                (AnySearch::Network(NetworkSearch::Mac(options)), false)
+            }
+            search => (search.clone(), true),
+        }
+    }
+}
+
 impl Options for FoldedSearch {
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         self.0.set(name, value)
@@ -52,7 +66,11 @@ const FOLDED: [(&str, &str, &str); 5] = [
     ("grave", "grave-sym", "`grave` on states folded by the symmetries of the game"),
     ("alphabeta", "alphabeta-sym", "`alphabeta` on states folded by the symmetries of the game"),
     ("cfr", "cfr-sym", "`cfr` on states folded by the symmetries of the game"),
-    ("mac-ucb", "mac-ucb-sym", "`mac-ucb` on states folded by the symmetries of the game"),
+    (
+        "mac-ucb",
+        "mac-ucb-sym",
+        "`mac-ucb` on states folded by the symmetries of the game; `faithful` is the published search, with a table of symmetric networks",
+    ),
 ];
 
 /// The searches on folded states.

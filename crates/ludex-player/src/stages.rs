@@ -13,12 +13,14 @@ pub(crate) struct StageSpec {
     pub name: &'static str,
     pub search: PlainSearch,
     pub part: f64,
+    /// Whether it searches states folded by symmetries, if the game has any.
+    pub folds: bool,
 }
 
 impl StageSpec {
     /// A search that gets all of the remaining time.
     pub fn last(name: &'static str, search: impl Into<PlainSearch>) -> Self {
-        Self { name, search: search.into(), part: 1.0 }
+        Self { name, search: search.into(), part: 1.0, folds: false }
     }
 }
 
@@ -38,9 +40,13 @@ struct Stage<G: Playable> {
 impl<G: Playable> Stages<G> {
     pub fn new(game: &G, stages: &StageList) -> Self {
         assert!(!stages.is_empty(), "a list of stages is not empty");
-        let stage = |spec: &StageSpec| Stage {
-            search: OneSearch::new(game, spec.name, &spec.search),
-            part: spec.part,
+        let stage = |spec: &StageSpec| {
+            let search = if spec.folds {
+                OneSearch::folded(game, spec.name, &spec.search)
+            } else {
+                OneSearch::new(game, spec.name, &spec.search)
+            };
+            Stage { search, part: spec.part }
         };
         Self { stages: stages.iter().map(stage).collect() }
     }

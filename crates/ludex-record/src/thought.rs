@@ -48,6 +48,12 @@ pub struct NetworkReport {
     pub resolution: f64,
     /// Time for playouts.
     pub simulation: f64,
+    /// Networks not solved, because that of a symmetric state was.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub symmetric: u64,
+    /// Time for symmetric states.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub symmetry: f64,
     /// The plan followed; empty if there was none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub plan: String,
@@ -93,6 +99,16 @@ impl ThoughtReport {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_no_time(seconds: &f64) -> bool {
+    *seconds == 0.0
+}
+
 impl NetworkReport {
     /// Converts back.
     fn to_work(&self) -> NetworkWork {
@@ -104,6 +120,8 @@ impl NetworkReport {
             injection: duration(self.injection),
             resolution: duration(self.resolution),
             simulation: duration(self.simulation),
+            n_symmetric: self.symmetric,
+            symmetry: duration(self.symmetry),
         }
     }
 
@@ -115,6 +133,8 @@ impl NetworkReport {
             injection: seconds(work.injection),
             resolution: seconds(work.resolution),
             simulation: seconds(work.simulation),
+            symmetric: work.n_symmetric,
+            symmetry: seconds(work.symmetry),
             plan: work.plan.clone(),
             note: work.note.clone(),
         }

@@ -216,7 +216,7 @@ fn scramble(value: u64) -> u64 {
 
 /// Returns for each fluent whether it has no part in the game: nothing changes it, except perhaps
 /// the first step, and nothing depends on it. Any exchange of such fluents keeps the rules, and says nothing about the game.
-fn idle_fluents(circuit: &Circuit) -> Vec<bool> {
+pub(super) fn idle_fluents(circuit: &Circuit) -> Vec<bool> {
     let mut is_idle: Vec<bool> = (circuit.next.iter().enumerate())
         .map(|(idx, &gate)| match circuit.gate(gate) {
             Gate::Fluent(fluent) => fluent.index() == idx,

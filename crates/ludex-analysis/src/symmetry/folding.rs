@@ -222,6 +222,49 @@ impl Folding {
     }
 }
 
+impl Folding {
+    /// All images of a state, the state itself first, each with the images of these moves in their
+    /// order: one example for training becomes as many as the state has images.
+    ///
+    /// ```
+    /// use ludex_analysis::symmetry::{RoleExchange, find_symmetries};
+    /// use ludex_base::{Deadline, FluentId, Limits, RoleId, Source};
+    ///
+    /// // Two lamps that are alike.
+    /// let rules = "(role r) (lamp a) (lamp b) (init (dark a)) (init (dark b))
+    ///     (<= (legal r (light ?x)) (lamp ?x))
+    ///     (<= (next (dark ?x)) (true (dark ?x)) (not (does r (light ?x))))
+    ///     (<= terminal (not (true (dark a))) (not (true (dark b))))
+    ///     (<= (goal r 100) terminal) (<= (goal r 0) (not terminal))";
+    /// let program = ludex_gdl::check_source(&Source::new("lamps", rules)).program.unwrap();
+    /// let ground = ludex_ground::ground(&program, &Limits::usual()).unwrap();
+    /// let circuit = ludex_circuit::compile(&ground).optimized();
+    /// let found = find_symmetries(&circuit, RoleExchange::Forbidden, None, &Deadline::never());
+    /// let vocabulary = &circuit.vocabulary;
+    /// let mut only_a = circuit.init.clone();
+    /// only_a.clear();
+    /// let is_dark_a = |it: &usize| vocabulary.fluent_text(FluentId::new(*it)) == "(dark a)";
+    /// only_a.insert((0..2).find(is_dark_a).unwrap());
+    /// let best = vocabulary.find_move(RoleId::new(0), "(light a)").unwrap();
+    /// let examples = found.folding().symmetric_images(&only_a, &[best], 100);
+    /// assert_eq!(examples.len(), 2);
+    /// assert_eq!(vocabulary.move_text(examples[1].1[0]), "(light b)");
+    /// ```
+    pub fn symmetric_images(
+        &self,
+        state: &BitSet,
+        moves: &[MoveId],
+        max_images: usize,
+    ) -> Vec<(BitSet, Vec<MoveId>)> {
+        let images = self.images(state, max_images).into_iter();
+        let of = |(element, image): (FoldingElement, BitSet)| {
+            let moves = moves.iter().map(|&played| self.played(played, &element)).collect();
+            (image, moves)
+        };
+        images.map(of).collect()
+    }
+}
+
 impl Fold for Folding {
     fn fold_state(&self, state: &BitSet, canonical: &mut BitSet) {
         self.canonical(state, canonical);

@@ -2,14 +2,17 @@
 //! same.
 //!
 //! [`find_symmetries`] finds them as automorphisms of the circuit. Every generator is proved
-//! before it counts: see [`CircuitGraph::proves`].
+//! before it counts: see [`CircuitGraph::proves`]. [`find_rule_symmetries`] and
+//! [`find_step_symmetries`] find them in the text of the rules and in the network of a step.
 //!
 //! Read the modules in this order; each uses only those before it.
 
 mod points; // 1. what a symmetry permutes
 mod circuit_graph; // 2. the circuit as a graph, and the proof
 mod rule_graph; // 3. the rules with their variables as a graph, for comparison
-mod folding; // 4. canonical states
+mod step; // 4. the network of a step as a graph
+mod enriched; // 5. the same with what is known about good play
+mod folding; // 6. canonical states
 mod words; // symmetries in words
 
 #[cfg(test)]
@@ -21,9 +24,11 @@ use ludex_circuit::Circuit;
 use num_bigint::BigUint;
 
 pub use circuit_graph::{CircuitGraph, RoleExchange};
+pub use enriched::{Judged, Valued, enriched_network, find_enriched_symmetries, minimax};
 pub use folding::{Folding, FoldingElement};
 pub use points::{Point, Points, Symmetry};
 pub use rule_graph::find_rule_symmetries;
+pub use step::{StepFound, find_step_symmetries};
 pub use words::in_words;
 
 /// A group of symmetries of a game.

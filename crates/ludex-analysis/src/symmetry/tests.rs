@@ -294,3 +294,173 @@ fn images_of_a_state_are_distinct() {
     state.insert(fluent("(cell 1 1 o)"));
     assert_eq!(folding.images(&state, 100).len(), 8);
 }
+
+fn step_template(circuit: &Circuit) -> ludex_encode::Template {
+    ludex_encode::encode(circuit, &ludex_encode::EncodeConfig::default()).expect("it is small")
+}
+
+fn of_step(circuit: &Circuit, exchange: RoleExchange, state: Option<&BitSet>) -> StepFound {
+    let template = step_template(circuit);
+    find_step_symmetries(&template, circuit, exchange, state, &Deadline::never())
+        .expect("the network is small")
+}
+
+#[test]
+fn the_network_of_a_step_shows_what_the_circuit_shows() {
+    for (name, kept, exchanged) in [
+        ("tictactoe", 8_u32, 16_u32),
+        ("connectfour", 2, 4),
+        ("n-queens", 8, 8),
+        ("lights-out", 8, 8),
+        ("matching-pennies", 2, 2),
+        ("rock-paper-scissors", 3, 6),
+        ("three-player-nim", 1, 3),
+        ("monty-hall", 6, 6),
+    ] {
+        let circuit = circuit(&rules(name));
+        let found = of_step(&circuit, RoleExchange::Forbidden, None);
+        assert_eq!((found.symmetries.order, found.n_unproved), (kept.into(), 0), "{name}");
+        let found = of_step(&circuit, RoleExchange::Allowed, None);
+        assert_eq!((found.symmetries.order, found.n_unproved), (exchanged.into(), 0), "{name}");
+    }
+    // Two rules that say the same as one hide nothing from the network.
+    let circuit = circuit(HIDDEN);
+    assert_eq!(of_step(&circuit, RoleExchange::Forbidden, None).order, 2_u32.into());
+}
+
+#[test]
+fn the_network_never_shows_what_the_circuit_refutes() {
+    for file in ludex_testkit::library() {
+        let circuit = circuit(&file.text());
+        if circuit.n_gates() > 1_500 || !circuit.loops.is_empty() {
+            continue;
+        }
+        let by_circuit = find(&circuit, RoleExchange::Forbidden);
+        let group = by_circuit.group(&Deadline::never()).expect("no deadline");
+        let found = of_step(&circuit, RoleExchange::Forbidden, None);
+        for generator in &found.symmetries.generators {
+            assert!(group.contains(generator.permutation()), "{}", file.name);
+        }
+    }
+}
+
+/// Tic-tac-toe on four cells: x stands in the first corner, o moves, and x is played at random.
+const TWO_BY_TWO: &str = "(role oplayer) (role random)
+    (symbol random x) (symbol oplayer o) (index 1) (index 2)
+    (<= (base (cell ?l ?c ?s)) (index ?l) (index ?c) (symbol ?j ?s))
+    (<= (base (cell ?l ?c b)) (index ?l) (index ?c))
+    (<= (base (control ?j)) (role ?j))
+    (<= (input ?j noop) (role ?j))
+    (<= (input ?j (mark ?l ?c)) (role ?j) (index ?l) (index ?c))
+    (init (cell 1 1 x)) (init (cell 1 2 b)) (init (cell 2 1 b)) (init (cell 2 2 b))
+    (init (control oplayer))
+    (<= (legal ?j noop) (role ?j) (not (true (control ?j))))
+    (<= (legal ?j (mark ?l ?c)) (true (control ?j)) (true (cell ?l ?c b)))
+    (<= (next (control ?j)) (role ?j) (not (true (control ?j))))
+    (<= (next (cell ?l ?c ?s)) (does ?j (mark ?l ?c)) (symbol ?j ?s))
+    (<= (next (cell ?l ?c ?s)) (true (cell ?l ?c ?s)) (does ?j (mark ?k ?d)) (distinct ?l ?k))
+    (<= (next (cell ?l ?c ?s)) (true (cell ?l ?c ?s)) (does ?j (mark ?k ?d)) (distinct ?c ?d))
+    (<= open (true (cell ?l ?c b)))
+    (<= (line ?j) (symbol ?j ?s) (true (cell 1 ?c ?s)) (true (cell 2 ?c ?s)))
+    (<= (line ?j) (symbol ?j ?s) (true (cell ?l 1 ?s)) (true (cell ?l 2 ?s)))
+    (<= terminal (not open)) (<= terminal (line ?j))
+    (<= (goal oplayer 100) (line oplayer))
+    (<= (goal oplayer 50) (not (line oplayer)) (not (line random)))
+    (<= (goal oplayer 0) (line random)) (goal random 0)";
+
+#[test]
+fn two_by_two_tic_tac_toe_has_two_kinds_of_first_moves() {
+    let circuit = circuit(TWO_BY_TWO);
+    let machine = Machine::new(circuit.clone());
+    let me = RoleId::new(0);
+    let mut cursor = machine.cursor();
+    let moves = cursor.legal_moves(me).to_vec();
+    let wait = cursor.legal_moves(RoleId::new(1))[0];
+    let values = minimax(
+        &machine,
+        &circuit.init,
+        me,
+        usize::MAX,
+        &|_| unreachable!("to the end"),
+        1_000,
+        &Deadline::never(),
+    );
+    let values = values.expect("a small game");
+    let after = |played: MoveId| {
+        let joint = [played, wait];
+        values[0].joints.iter().find(|(it, _)| it[..] == joint).expect("a joint move").1
+    };
+    let named = |text: &str| circuit.vocabulary.find_move(me, text).expect("a move");
+    assert_eq!(moves.len(), 3);
+    assert_eq!(after(named("(mark 1 2)")), 25.0);
+    assert_eq!(after(named("(mark 2 1)")), 25.0);
+    assert_eq!(after(named("(mark 2 2)")), 0.0);
+
+    // The rules in the initial state, and the rules with the values of all states: the two moves
+    // beside the corner are symmetric, the third is not.
+    let template = step_template(&circuit);
+    let judged = Judged::of(&values, Clone::clone);
+    let by_values = find_enriched_symmetries(
+        &template,
+        &circuit,
+        &judged,
+        Some(&circuit.init),
+        &Deadline::never(),
+    );
+    let by_rules = of_step(&circuit, RoleExchange::Forbidden, Some(&circuit.init)).symmetries;
+    for symmetries in [by_rules, by_values.expect("the network is small")] {
+        let orbits = symmetries.orbits();
+        let orbit = |text: &str| orbits.representative(symmetries.points.played(named(text)));
+        assert_eq!(orbit("(mark 1 2)"), orbit("(mark 2 1)"));
+        assert_ne!(orbit("(mark 1 2)"), orbit("(mark 2 2)"));
+    }
+    // Without the state there are all eight symmetries of the board.
+    assert_eq!(of_step(&circuit, RoleExchange::Forbidden, None).order, 8_u32.into());
+}
+
+/// Two moves with different effects that are worth the same, and one that is worth less.
+const WORTH: &str = "(role r) (init start) (init (step 1))
+    (<= (legal r a) (true start)) (<= (legal r b) (true start)) (<= (legal r c) (true start))
+    (<= (legal r wait) (not (true start)))
+    (<= (next left) (does r a)) (<= (next right) (does r b)) (<= (next right) (true right))
+    (<= (next far) (does r b)) (<= (next lost) (does r c))
+    (<= terminal (true left)) (<= terminal (true right)) (<= terminal (true lost))
+    (<= (goal r 100) (true left)) (<= (goal r 100) (true right)) (<= (goal r 0) (true lost))";
+
+#[test]
+fn judgments_decide_which_moves_an_enriched_network_allows() {
+    let circuit = circuit(WORTH);
+    let machine = Machine::new(circuit.clone());
+    let template = step_template(&circuit);
+    let role = RoleId::new(0);
+    // Nothing is known beyond the step: the estimate decides, and no move is refuted.
+    let near = minimax(&machine, &circuit.init, role, 0, &|_| 50.0, 10, &Deadline::never());
+    let near = Judged::of(&near.expect("a small game"), Clone::clone);
+    assert!(near.iter().all(|it| it.nogoods.is_empty()));
+    let far = minimax(&machine, &circuit.init, role, 1, &|_| 50.0, 10, &Deadline::never());
+    let far = Judged::of(&far.expect("a small game"), Clone::clone);
+    let named = |text: &str| circuit.vocabulary.find_move(role, text).expect("a move");
+    assert_eq!(far[0].nogoods, [vec![named("c")]]);
+    // Nogoods that a search predicts leave the same moves.
+    let predicted = vec![Judged { nogoods: vec![vec![named("c")]], ..near[0].clone() }];
+    let left = |judged: &[Judged]| {
+        let mut network = enriched_network(&template, judged);
+        for (state_var, &now) in template.state_vars.iter().zip(&template.now) {
+            let holds = |place: &usize| circuit.init.contains(state_var.fluents[*place].index());
+            let place = (0..state_var.fluents.len()).find(holds);
+            let value = place.map(|place| state_var.value_of(place)).or(state_var.none());
+            network.require(now.equals(value.expect("every variable has a value")));
+        }
+        let config = ludex_csp::SearchConfig {
+            goal: ludex_csp::Goal::All,
+            ..ludex_csp::SearchConfig::default()
+        };
+        let report = ludex_csp::solve(&network, &config).expect("it can be posted");
+        let var = template.moves[0].var;
+        let mut moves: Vec<i32> = report.solutions.iter().map(|it| it[var.index()]).collect();
+        moves.sort_unstable();
+        moves.dedup();
+        moves.len()
+    };
+    assert_eq!((left(&near), left(&far), left(&predicted)), (3, 2, 2));
+}

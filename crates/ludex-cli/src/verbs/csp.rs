@@ -28,7 +28,7 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(20);
 /// How long the worker may take to stop after a limit.
 const GRACE: Duration = Duration::from_millis(500);
 /// Stack size of the worker: files may contain deeply nested expressions.
-const STACK_BYTES: usize = 64 << 20;
+pub(super) const STACK_BYTES: usize = 64 << 20;
 
 /// Solves the instance in a file.
 pub fn run(args: &CspSolve, common: &Common) -> Result<u8, Failure> {
@@ -84,6 +84,7 @@ fn solve_options(args: &CspSolve, common: &Common, deadline: Deadline) -> SolveO
         },
         method: args.search,
         order: args.order,
+        breaks_symmetries: args.break_symmetries,
         search: SearchConfig {
             post: PostConfig {
                 table: args.propagator,
@@ -202,7 +203,7 @@ impl Work {
 }
 
 /// An error in a file, with its line if known.
-fn wrong_file(file: &str, error: &FormatError) -> Failure {
+pub(super) fn wrong_file(file: &str, error: &FormatError) -> Failure {
     let code = match error {
         FormatError::Syntax { .. } => "malformed-instance",
         FormatError::Unsupported { .. } => "unsupported-element",

@@ -52,12 +52,7 @@ pub fn run(
     let scene = Table::of(&loaded.program, &loaded.role_names()).scene(&fluents);
     let drawing = svg::render(&scene);
     if let Some(path) = file {
-        fs::write(path, &drawing).map_err(|error| Failure::File {
-            path: path.display().to_string(),
-            code: "unwritable",
-            line: None,
-            message: error.to_string(),
-        })?;
+        write_image(path, &drawing)?;
     }
     if common.json {
         let boards = scene.boards.iter().map(|board| BoardJson {
@@ -76,4 +71,14 @@ pub fn run(
         output::text(&drawing)?;
     }
     Ok(DONE)
+}
+
+/// Writes an image to a file.
+pub(super) fn write_image(path: &Path, drawing: &str) -> Result<(), Failure> {
+    fs::write(path, drawing).map_err(|error| Failure::File {
+        path: path.display().to_string(),
+        code: "unwritable",
+        line: None,
+        message: error.to_string(),
+    })
 }

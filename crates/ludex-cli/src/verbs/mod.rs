@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod check;
 pub mod csp;
+pub mod csp_symmetries;
 pub mod decompose;
 pub mod draw;
 pub mod games;

@@ -1,15 +1,18 @@
 //! `ludex symmetries`: the permutations under which the rules of a game stay the same.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ludex_analysis::symmetry::{RoleExchange, Symmetries, find_symmetries, in_words};
 use ludex_analysis::{Layout, Picture, layout};
 use ludex_base::{Deadline, MoveId, RoleId};
+use ludex_board::{Piece, Table, svg};
 use ludex_game::{Cursor, Describe, Game};
 use ludex_machine::Machine;
 use ludex_pipeline::{Engine, EngineChoice};
 use serde::Serialize;
 
+use super::draw::write_image;
 use crate::args::Common;
 use crate::board::draw;
 use crate::failure::{DONE, Failure, LIMIT};
@@ -44,7 +47,12 @@ struct FirstMoves {
 }
 
 /// Finds the symmetries of a game and prints them.
-pub fn run(rules: &str, cycles: bool, common: &Common) -> Result<u8, Failure> {
+pub fn run(
+    rules: &str,
+    cycles: bool,
+    svg_file: Option<&Path>,
+    common: &Common,
+) -> Result<u8, Failure> {
     let input = input::read(rules)?;
     let loaded = load(&input, EngineChoice::Circuit, common)?;
     let Engine::Machine(machine) = &loaded.engine else {
@@ -72,10 +80,14 @@ pub fn run(rules: &str, cycles: bool, common: &Common) -> Result<u8, Failure> {
         first_moves: first_moves(machine, &of_start),
         seconds,
     };
+    let state = machine.state_texts(&circuit.init);
+    if let Some(path) = svg_file {
+        let table = Table::of(&loaded.program, &loaded.role_names());
+        write_image(path, &drawn(&table, &state, &report.first_moves))?;
+    }
     if common.json {
         output::json(&report)?;
     } else {
-        let state = machine.state_texts(&circuit.init);
         let picture = Layout::of(&loaded.program).picture(&state);
         output::text(&report.text(&picture, cycles))?;
     }
@@ -84,6 +96,35 @@ pub fn run(rules: &str, cycles: bool, common: &Common) -> Result<u8, Failure> {
         return Ok(LIMIT);
     }
     Ok(DONE)
+}
+
+/// The board, with the letter of its orbit on each cell that a first move names. A move from cell to
+/// cell is marked where it begins; the pieces stay there.
+fn drawn(table: &Table, state: &[String], first_moves: &[FirstMoves]) -> String {
+    let mut scene = table.scene(state);
+    for FirstMoves { orbits, .. } in first_moves {
+        for ((number, orbit), letter) in orbits.iter().enumerate().zip(letters()) {
+            for places in table.touches(state, orbit) {
+                let cells: Vec<usize> = places.iter().flatten().copied().collect();
+                let Some(&first) = cells.first() else { continue };
+                let all = scene.boards.iter_mut().flat_map(|board| &mut board.cells);
+                let Some(cell) = all.into_iter().find(|cell| cell.id == first) else { continue };
+                if cells.len() == 1 && cell.pieces.iter().all(|piece| piece.owner.is_none()) {
+                    cell.pieces.retain(|piece| piece.is_mark);
+                }
+                if cell.pieces.iter().all(|piece| piece.label != letter) {
+                    cell.pieces.push(Piece {
+                        names: vec![format!("orbit {letter}")],
+                        label: letter.clone(),
+                        owner: Some(number),
+                        glyph: None,
+                        is_mark: false,
+                    });
+                }
+            }
+        }
+    }
+    svg::render(&scene)
 }
 
 /// Time for the search if the call does not limit it.

@@ -1,6 +1,6 @@
 //! One entry point for all searches, with options by name.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, Seed, StopReason};
 
@@ -15,6 +15,7 @@ use crate::error::CspError;
 use crate::network::Network;
 use crate::post::AllDifferentStrength;
 use crate::propagators::table::TableAlgorithm;
+use crate::symmetry::{MAX_ELEMENTS, StructureLimits, break_symmetries, find_symmetries};
 
 /// The search to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +64,9 @@ pub struct SolveOptions {
     /// The variable to branch on. `None` means the order in `search`; the searches kept for
     /// study then take the order of the file.
     pub order: Option<VariableOrder>,
+    /// Whether to find the symmetries of the network first, and to add constraints that leave at
+    /// least one of several symmetric solutions. Counts are then those of the solutions left.
+    pub breaks_symmetries: bool,
     /// The configuration of the search that maintains consistency.
     pub search: SearchConfig,
 }
@@ -73,6 +77,7 @@ impl Default for SolveOptions {
             goal: Goal::First(1),
             method: SearchMethod::Mac,
             order: None,
+            breaks_symmetries: false,
             search: SearchConfig::default(),
         }
     }
@@ -81,7 +86,7 @@ impl Default for SolveOptions {
 impl SolveOptions {
     /// Sets an option by its name: `propagator`, `all-different`, `search`, `order`, `values`,
     /// `branching`, `restarts`, `threads`, `seed`, `time` (seconds), `limit`, and with `true`
-    /// or `false` `sac` and `preprocess`.
+    /// or `false` `sac`, `preprocess` and `break-symmetries`.
     ///
     /// # Errors
     /// Returns a message for the user that lists the valid choices.
@@ -116,6 +121,7 @@ impl SolveOptions {
             }
             "sac" => self.search.singleton_consistency = flag()?,
             "preprocess" => self.search.preprocesses = flag()?,
+            "break-symmetries" => self.breaks_symmetries = flag()?,
             _ => return Err(format!("there is no option `{name}`")),
         }
         Ok(())
@@ -135,6 +141,10 @@ fn choices<'a>(option: &str, name: &str, names: impl Iterator<Item = &'a str>) -
     format!("`{name}` is not a value of `{option}`; use one of {}", names.join(", "))
 }
 
+/// The part of the time in which symmetries are looked for, and the time if there is no limit.
+const SYMMETRY_PART: f64 = 0.25;
+const SYMMETRY_TIME: Duration = Duration::from_secs(60);
+
 /// Solves a network by the search that the options name, and calls `on_solution` with each
 /// solution and its objective.
 ///
@@ -145,6 +155,20 @@ pub fn solve_by(
     options: &SolveOptions,
     on_solution: &mut (dyn FnMut(&[Value], Option<i64>) + Send),
 ) -> Result<Report, CspError> {
+    if options.breaks_symmetries {
+        let mut broken = network.clone();
+        let whole = &options.search.deadline;
+        let deadline = match whole.remaining() {
+            Some(_) => whole.part(SYMMETRY_PART),
+            None => whole.no_later_than(Instant::now() + SYMMETRY_TIME),
+        };
+        // A network that is too large to look at is solved as it is.
+        if let Ok(found) = find_symmetries(network, &StructureLimits::default(), &deadline) {
+            break_symmetries(&mut broken, &found, MAX_ELEMENTS);
+        }
+        let options = SolveOptions { breaks_symmetries: false, ..options.clone() };
+        return solve_by(&broken, &options, on_solution);
+    }
     match options.method {
         SearchMethod::Mac => {
             let variable_order = options.order.unwrap_or(options.search.variable_order);
