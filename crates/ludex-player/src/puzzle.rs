@@ -43,8 +43,14 @@ const EXACT_PART: f64 = 0.6;
 /// The part of the remaining time for batches of playouts.
 const SAMPLING_PART: f64 = 0.4;
 /// The methods of `ludex-solve`; the nested search of this module has the rest of the time.
-const EXACT_METHODS: &[Method] =
-    &[Method::Placement, Method::BestFirst, Method::Beam, Method::Breadth, Method::Sat];
+const EXACT_METHODS: &[Method] = &[
+    Method::Placement,
+    Method::BestFirst,
+    Method::Dive,
+    Method::Beam,
+    Method::Breadth,
+    Method::Sat,
+];
 /// Playouts of a batch that does not record moves, used until some goal is above 0.
 const N_AT_ONCE: usize = 1 << 14;
 /// Playouts of a batch that records moves.
