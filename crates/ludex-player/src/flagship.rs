@@ -31,6 +31,8 @@ ludex_search::search_options! {
         parts: bool = false,
         /// search the tree on states folded by the symmetries of the game
         fold: bool = false,
+        /// list all states of a small game for two roles in the start clock, and play what is proved
+        exact: bool = true,
     }
 }
 
@@ -100,7 +102,7 @@ impl<G: Playable> Mind<G> for Flagship<G> {
         if !starts_with_a_move(&self.game, role) {
             return;
         }
-        self.proved = Proved::find(&self.game, limits);
+        self.proved = if self.options.exact { Proved::find(&self.game, limits) } else { None };
         if self.proved.as_ref().is_some_and(|proved| proved.wins(role)) {
             return;
         }

@@ -49,6 +49,7 @@ const EXACT_METHODS: &[Method] = &[
     Method::Placement,
     Method::Parts,
     Method::BestFirst,
+    Method::Dive,
     Method::Beam,
     Method::Breadth,
     Method::Sat,

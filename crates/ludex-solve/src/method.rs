@@ -25,6 +25,8 @@ pub enum Method {
     IdaStar,
     /// Beam search of a puzzle; see [`crate::puzzle::beam`].
     Beam,
+    /// Depth-first search of a puzzle by the number of ways on; see [`crate::puzzle::dive`].
+    Dive,
     /// Breadth-first search of a puzzle; see [`crate::puzzle::breadth`].
     Breadth,
     /// All states of a game, and winning regions or backward induction; see [`crate::duel`].
@@ -42,6 +44,7 @@ pub static METHODS: &[Method] = &[
     Method::Placement,
     Method::Parts,
     Method::BestFirst,
+    Method::Dive,
     Method::Breadth,
     Method::Beam,
     Method::Nested,
@@ -70,6 +73,7 @@ impl Method {
             Method::Dijkstra => "dijkstra",
             Method::IdaStar => "idastar",
             Method::Beam => "beam",
+            Method::Dive => "dive",
             Method::Breadth => "breadth",
             Method::Graph => "graph",
             Method::AlphaBeta => "alphabeta",
@@ -93,6 +97,7 @@ impl Method {
             }
             Method::IdaStar => "find a shortest line of a puzzle by A* in little memory",
             Method::Beam => "follow the states of a puzzle that look best, some at each step",
+            Method::Dive => "follow the states of a puzzle with the fewest ways on, or the most",
             Method::Breadth => "visit the states of a puzzle in the order of their distance",
             Method::Graph => "list all states, and find winning regions or induce backward",
             Method::AlphaBeta => "ask what a role can force, depth first with a table",
@@ -107,6 +112,7 @@ impl Method {
             Method::Placement
             | Method::BestFirst
             | Method::Breadth
+            | Method::Dive
             | Method::Nested
             | Method::Sat
             | Method::Unrolled

@@ -108,6 +108,17 @@ pub fn solve<G: Describe>(
     if options.wants_shortest && problem.kind() == Kind::Puzzle {
         run(Method::AStar, problem, options, progress, &open_question);
     }
+    // A value that was refuted down to the smallest goal still needs a line.
+    let solution = progress.solution();
+    if problem.kind() == Kind::Puzzle
+        && solution.is_solved()
+        && solution.line.is_empty()
+        && let Some(line) = puzzle::dive::some_end(problem, options)
+        && let Some(goal) = puzzle::play_out(problem, &line)
+    {
+        let method = solution.method.unwrap_or(Method::Dive);
+        progress.reached(method, puzzle::puzzle_role(), goal, &line);
+    }
     let solution = progress.solution();
     let stopped = stopped.into_inner().expect("no method panics here");
     let stopped = options.limits.deadline.stop_reason().or(stopped);
@@ -133,6 +144,7 @@ fn run<G: Describe>(
         Method::Dijkstra => puzzle::best_first::search(problem, Order::Cheapest, options, progress),
         Method::IdaStar => puzzle::deepening::search(problem, options, progress),
         Method::Beam => puzzle::beam::search(problem, options, progress),
+        Method::Dive => puzzle::dive::search(problem, options, progress),
         Method::Breadth => puzzle::breadth::search(problem, options, progress),
         Method::Graph => duel::enumeration::search(problem, options, progress),
         Method::AlphaBeta => duel::alphabeta::search(problem, options, progress, open_question),

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use ludex_base::{BitSet, Limits};
+use ludex_base::{BitSet, FluentId, Limits};
 use ludex_circuit::{Circuit, Gate, GateId};
 use ludex_csp::propagators::table::Table;
 use ludex_csp::{Expr, Network, Value, ValueSet, VarId};
@@ -126,10 +126,67 @@ impl<'a> FinalState<'a> {
         }
     }
 
+    /// Requires variables to differ, as the groups imply that are not variables themselves.
+    ///
+    /// If no two cells have the same number, then the variables of the cells, translated to the
+    /// groups "where is the number", are all different. Pairs of cells say the same, but all
+    /// together know more: as many cells as numbers use every number.
+    pub fn add_all_different(&mut self) {
+        let mut family_of: Vec<Option<usize>> = vec![None; self.place_of.len()];
+        // Variables that a chain of groups joins are compared together.
+        let mut component: Vec<usize> = (0..self.vars.len()).collect();
+        for (idx, group) in self.groups.list.iter().enumerate() {
+            let mut vars: Vec<usize> =
+                group.fluents.iter().map(|fluent| self.place_of[fluent.index()].0).collect();
+            vars.sort_unstable();
+            vars.dedup();
+            let is_new = |fluent: &FluentId| family_of[fluent.index()].is_none();
+            if vars.len() < 3
+                || vars.len() < group.fluents.len()
+                || !group.fluents.iter().all(is_new)
+            {
+                continue;
+            }
+            group.fluents.iter().for_each(|fluent| family_of[fluent.index()] = Some(idx));
+            let joined: Vec<usize> = vars.iter().map(|&var| component[var]).collect();
+            for part in &mut component {
+                if joined.contains(part) {
+                    *part = joined[0];
+                }
+            }
+        }
+        let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (var, &part) in component.iter().enumerate() {
+            members.entry(part).or_default().push(var);
+        }
+        let n_groups = self.groups.list.len();
+        for vars in members.into_values().filter(|vars| vars.len() > 2) {
+            let translated: Vec<VarId> = vars
+                .into_iter()
+                .map(|idx| {
+                    // A value that is in no group differs from all values of other variables.
+                    let of_value = |value: usize| {
+                        let fluent = self.vars[idx].fluent(value as Value);
+                        let group = fluent.and_then(|fluent| family_of[fluent.index()]);
+                        group.unwrap_or(n_groups + idx) as Value
+                    };
+                    let tuples: Vec<[Value; 2]> = (0..self.vars[idx].size())
+                        .map(|value| [value as Value, of_value(value)])
+                        .collect();
+                    let domain: ValueSet = tuples.iter().map(|tuple| tuple[1]).collect();
+                    let var = self.network.int("group", domain);
+                    self.network.table(&[VarId::new(idx), var], Table::from_tuples(2, tuples));
+                    var
+                })
+                .collect();
+            self.network.all_different(translated);
+        }
+    }
+
     /// Requires the fluents of a set to be as in a state.
     pub fn fix(&mut self, fluents: &BitSet, state: &BitSet) {
         for idx in fluents.iter() {
-            let fluent = ludex_base::FluentId::new(idx);
+            let fluent = FluentId::new(idx);
             let holds = self.literal(Literal { fluent, value: state.contains(idx) });
             self.network.require(holds);
         }
@@ -138,7 +195,7 @@ impl<'a> FinalState<'a> {
     /// Requires the fluents of a set to be as in the state that a variable selects.
     pub fn follow(&mut self, selector: VarId, fluents: &BitSet, states: &[BitSet]) {
         for idx in fluents.iter() {
-            let fluent = ludex_base::FluentId::new(idx);
+            let fluent = FluentId::new(idx);
             let holds = self.literal(Literal { fluent, value: true });
             let times = (0..states.len()).filter(|&time| states[time].contains(idx));
             let times: ValueSet = times.map(|time| time as Value).collect();

@@ -16,7 +16,8 @@
 //! 4. `final_state`: what the rules require of a final state; [`placement`]: puzzles solved as one
 //!    network over it; [`unrolled`]: puzzles solved as one network over all steps.
 //! 5. `steps`: the steps of a play as clauses; [`satisfiable`]: puzzles solved by a SAT solver.
-//! 6. [`nested`]: random plays that lean towards the best line.
+//! 6. [`dive`]: depth first, by the number of ways on; [`nested`]: random plays that lean towards
+//!    the best line.
 
 mod analysis;
 pub mod beam;
@@ -25,6 +26,7 @@ pub mod bound;
 pub mod breadth;
 mod clock;
 pub mod deepening;
+pub mod dive;
 mod effects;
 mod final_state;
 mod groups;

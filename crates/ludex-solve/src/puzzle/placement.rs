@@ -237,7 +237,11 @@ impl Model {
         model.add_choices(&cliques, &mut last);
         model.add_changes(puzzle, &mut last);
         model.add_exclusions(&exclusive, &mut last);
+        for played in never_legal(puzzle) {
+            last.network.require(Expr::Not(Box::new(model.played[played.index()].clone())));
+        }
         model.add_length(puzzle, &cliques, &mut last);
+        last.add_all_different();
         model.network = last.network;
         Some(model)
     }
@@ -394,7 +398,7 @@ const MAX_PAIR_WORK: usize = 2_000_000_000;
 
 /// For each move, the moves that cannot occur in a play with it that reaches one of the gates.
 fn exclusive_moves(puzzle: &Analysis, wanted: &[GateId], limits: &Limits) -> Option<Vec<BitSet>> {
-    let Analysis { circuit, groups, effects, state, .. } = puzzle;
+    let Analysis { circuit, effects, .. } = puzzle;
     let n_moves = circuit.vocabulary.moves.len();
     let mut exclusive = vec![BitSet::new(n_moves); n_moves];
     for a in 0..n_moves {
@@ -413,13 +417,7 @@ fn exclusive_moves(puzzle: &Analysis, wanted: &[GateId], limits: &Limits) -> Opt
     let lasting: Vec<Vec<Literal>> = (effects.after.iter())
         .map(|after| after.iter().copied().filter(|&it| effects.is_permanent(it)).collect())
         .collect();
-    let mut assumptions = Assumptions::new(circuit, groups);
-    for idx in 0..circuit.vocabulary.fluents.len() {
-        let literal = Literal { fluent: FluentId::new(idx), value: state.contains(idx) };
-        if effects.is_permanent(literal) && !effects.autonomous.contains(idx) {
-            assumptions.assume(literal, u64::MAX);
-        }
-    }
+    let mut assumptions = always_true(puzzle);
     for a in 0..n_moves {
         if limits.deadline.reached() {
             return None;
@@ -446,6 +444,33 @@ fn exclusive_moves(puzzle: &Analysis, wanted: &[GateId], limits: &Limits) -> Opt
         assumptions.undo(mark);
     }
     Some(exclusive)
+}
+
+/// Assumes in all lanes what is true at first and never changes.
+fn always_true(puzzle: &Analysis) -> Assumptions<'_> {
+    let Analysis { circuit, groups, effects, clock, state } = puzzle;
+    let mut assumptions = Assumptions::new(circuit, groups);
+    for idx in 0..circuit.vocabulary.fluents.len() {
+        let literal = Literal { fluent: FluentId::new(idx), value: state.contains(idx) };
+        let is_constant = if effects.autonomous.contains(idx) {
+            clock.ticks.iter().all(|tick| tick.contains(idx) == literal.value)
+        } else {
+            effects.is_permanent(literal)
+        };
+        if is_constant {
+            assumptions.assume(literal, u64::MAX);
+        }
+    }
+    assumptions
+}
+
+/// Returns the moves that are never legal, because of what is true at first and never changes.
+fn never_legal(puzzle: &Analysis) -> Vec<MoveId> {
+    let circuit = &puzzle.circuit;
+    let mut lanes = Lanes::new(circuit);
+    lanes.evaluate(&Cones::new(circuit).of(circuit.legal.iter().copied()), &always_true(puzzle));
+    let is_never = |&idx: &usize| lanes.known(circuit.legal[idx]).no & 1 == 1;
+    (0..circuit.legal.len()).filter(is_never).map(MoveId::new).collect()
 }
 
 /// Divides the moves into sets whose members exclude each other, greedily.
@@ -540,6 +565,50 @@ mod tests {
         assert_eq!(solution.value(puzzle_role()), Goal::new(20));
         assert_eq!(solution.evidence, Evidence::Constraints);
         assert_eq!(solution.bounds, solved(&rooks("", 4), Method::Breadth).bounds);
+    }
+
+    #[test]
+    fn a_puzzle_whose_value_is_nothing_has_a_line_too() {
+        let solution =
+            solved(&rooks("", 4).replace("(goal you 20)", "(goal you 0)"), Method::Placement);
+        assert_eq!(solution.value(puzzle_role()), Some(Goal::MIN));
+        assert_eq!(solution.line.len(), 4);
+    }
+
+    /// Nine cells in a row are numbered from 1 to 9; the first and the last are given, and a number
+    /// must be beside the numbers before and after it that are there.
+    #[test]
+    fn numbers_on_a_trail_are_placed_without_trying() {
+        let mut rules = "(role you) (init (cell 1 1)) (init (cell 9 9))
+            (<= (beside ?x ?y) (succ ?x ?y)) (<= (beside ?x ?y) (succ ?y ?x))
+            (<= (used ?n) (true (cell ?x ?n)) (number ?n))
+            (<= (fits ?x ?n) (number ?x) (number ?n) (not (used ?n)))
+            (<= (fits ?x ?n) (beside ?x ?y) (true (cell ?y ?n)))
+            (<= (legal you (place ?x ?n)) (true (cell ?x blank)) (number ?n) (not (used ?n))
+                (succ ?m ?n) (succ ?n ?o) (fits ?x ?m) (fits ?x ?o))
+            (legal you quit)
+            (<= (next (cell ?x ?n)) (true (cell ?x ?n)) (number ?n))
+            (<= (next (cell ?x ?n)) (does you (place ?x ?n)))
+            (<= (next (cell ?x blank)) (true (cell ?x blank)) (does you (place ?y ?n)) (distinct ?x ?y))
+            (<= (next (cell ?x blank)) (true (cell ?x blank)) (does you quit))
+            (<= (next finished) (does you quit))
+            (<= open (true (cell ?x blank)))
+            (<= terminal (true finished)) (<= terminal (not open))
+            (<= (goal you 100) (not open)) (<= (goal you 0) open)"
+            .to_string();
+        for n in 1..=9 {
+            rules += &format!("(number {n})");
+        }
+        for n in 1..9 {
+            rules += &format!("(succ {n} {})", n + 1);
+        }
+        for n in 2..9 {
+            rules += &format!("(init (cell {n} blank))");
+        }
+        let solution = solved(&rules, Method::Placement);
+        assert_eq!(solution.value(puzzle_role()), Some(Goal::MAX));
+        assert_eq!(solution.line.len(), 7);
+        assert!(solution.n_nodes < 100, "{}", solution.n_nodes);
     }
 
     #[test]
