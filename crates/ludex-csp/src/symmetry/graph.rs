@@ -6,13 +6,15 @@ use rustc_hash::FxHashMap;
 /// What a vertex is, with up to two numbers.
 pub(super) type Kind = (&'static str, i64, i64);
 
+/// A vertex by its color and its children, each with a place.
+type Built = (u32, Box<[(i64, u32)]>);
+
 /// Vertices and arcs. Literals come first.
 pub(super) struct Nodes {
     kinds: FxHashMap<Kind, u32>,
     colors: Vec<u32>,
     arcs: Vec<(u32, u32)>,
-    /// By color and children.
-    known: FxHashMap<(u32, Box<[(i64, u32)]>), u32>,
+    known: FxHashMap<Built, u32>,
 }
 
 impl Nodes {
