@@ -51,8 +51,8 @@ impl<'a> Slow<'a> {
     fn evaluate(&mut self, fluents: &BTreeSet<String>, moves: &[(usize, String)]) {
         let Self { program, components, is_true } = self;
         let vocabulary = &program.vocabulary;
-        for idx in 0..program.n_atoms() {
-            is_true[idx] = match program.kind(AtomId::new(idx)) {
+        for (idx, is_true) in is_true.iter_mut().enumerate() {
+            *is_true = match program.kind(AtomId::new(idx)) {
                 AtomKind::Fluent(id) => fluents.contains(&vocabulary.fluent_text(id)),
                 AtomKind::Move(id) => {
                     let role = vocabulary.moves[id.index()].0.index();

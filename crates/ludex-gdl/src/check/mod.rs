@@ -214,16 +214,16 @@ mod tests {
         let bad =
             "(<= (base ?x) (or)) (base (not a)) (<= (base ?y)) (input r) (<= base (distinct a))
             (<= (base b) (not (base b)))";
-        let checked = check_source(&Source::new("t", &format!("{GAME}{bad}")));
+        let checked = check_source(&Source::new("t", format!("{GAME}{bad}")));
         assert!(checked.is_ok() && checked.is_playable(), "{:?}", checked.diagnostics);
         assert!(checked.diagnostics.len() >= 6, "{:?}", checked.diagnostics);
         // Where the game uses them, they are mistakes of the game.
         let used = "(<= (next ?x) (base ?x) (does r m))";
-        let checked = check_source(&Source::new("t", &format!("{GAME}{bad}{used}")));
+        let checked = check_source(&Source::new("t", format!("{GAME}{bad}{used}")));
         assert!(!checked.is_playable());
         // Ever so many of them hide no clause after them.
         let many = "(base (or a b)) ".repeat(2 * MAX_MISTAKES);
-        let checked = check_source(&Source::new("t", &format!("{many}{GAME}(<= (next c) (or))")));
+        let checked = check_source(&Source::new("t", format!("{many}{GAME}(<= (next c) (or))")));
         assert!(!checked.is_playable());
     }
 
