@@ -13,7 +13,7 @@ use ludex_machine::Machine;
 use ludex_pipeline::{Engine, LoadOptions, load};
 use ludex_scsp::{Distribution, StochasticNetwork, rational, solve_one_stage};
 use ludex_search::duel::looks_like_duel;
-use ludex_search::{SearchLimits, SearchReport, SearchSpec};
+use ludex_search::{Search as _, SearchLimits, SearchReport, SearchSpec};
 
 use crate::forward::Forward;
 use crate::information::{nothing, plan_moves};

@@ -1,7 +1,6 @@
 //! Many games side by side, with actions from Python and results in arrays.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::Arc;
 
 use ludex_base::{MoveId, RoleId, Seed};
 use ludex_game::Game as _;
@@ -135,7 +134,7 @@ impl Lanes {
 
     /// Begins all games again.
     fn reset(&mut self, py: Python<'_>) {
-        self.on_threads(py, &ready, |chunk, rows, shape| chunk.begin(rows, shape));
+        self.on_threads(py, |chunk, rows, shape| chunk.begin(rows, shape));
     }
 
     /// Plays a step of every game.
@@ -158,35 +157,16 @@ impl Lanes {
         let actions = actions.as_slice().map_err(|_| {
             PyValueError::new_err("the actions are not contiguous; use numpy.ascontiguousarray")
         })?;
+        self.choose(py, actions, is_joint)?;
         let max_steps = self.max_steps;
-        let width = if is_joint { n_roles } else { 1 };
-        let illegal: Mutex<Option<Illegal>> = Mutex::new(None);
-        // All actions are looked at, on all threads, before the first game is played.
-        let prepare = |first: usize, chunk: &mut Chunk, deciders: &[u8], shape: &Shape| {
-            let own = &actions[first * width..][..chunk.steps.len() * width];
-            let found = chunk.choose(own, width, deciders, shape);
-            if let Some((lane, role, action)) = found
-                && let Ok(mut illegal) = illegal.lock()
-            {
-                let here = (first + lane, role, action);
-                *illegal = Some(illegal.map_or(here, |there| there.min(here)));
-            }
-            found.is_none()
-        };
-        self.on_threads(py, &prepare, |chunk, rows, shape| chunk.step(rows, shape, max_steps));
-        match illegal.into_inner().ok().flatten() {
-            None => Ok(()),
-            Some((game, role, action)) => Err(IllegalMoveError::new_err(format!(
-                "action {action} of `{}` is not legal in game {game}; nothing was played",
-                self.core.role_names[role]
-            ))),
-        }
+        self.on_threads(py, move |chunk, rows, shape| chunk.step(rows, shape, max_steps));
+        Ok(())
     }
 
     /// Plays steps at random and returns how many were played: what the engine can do alone.
     fn play_randomly(&mut self, py: Python<'_>, n_steps: usize) -> usize {
         let max_steps = self.max_steps;
-        self.on_threads(py, &ready, move |chunk, rows, shape| {
+        self.on_threads(py, move |chunk, rows, shape| {
             for _ in 0..n_steps {
                 chunk.chosen.fill(None);
                 chunk.step(rows, shape, max_steps);
@@ -207,14 +187,52 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Prepares all chunks and, unless one of them says no, runs work on each chunk and its rows: on several
-    /// threads and without the interpreter's lock.
-    ///
-    /// To prepare gets the number of the first game of the chunk and the deciders of its games.
+    /// Notes the actions as moves, or says which one is illegal.
+    fn choose(&mut self, py: Python<'_>, actions: &[i32], is_joint: bool) -> PyResult<()> {
+        let shape = &self.shape;
+        let n_lanes = self.chunks[0].positions.n_lanes();
+        let width = if is_joint { shape.n_roles } else { 1 };
+        // SAFETY: this object has the only writers, and it is borrowed mutably.
+        let deciders = unsafe { self.deciders.bind(py).as_slice() }.expect("it is contiguous");
+        let deciders = deciders.to_vec();
+        let chunks = &mut self.chunks;
+        let illegal = py.detach(|| {
+            let mut illegal = None;
+            for (idx, chunk) in chunks.iter_mut().enumerate() {
+                let first = idx * n_lanes;
+                let n_here = chunk.steps.len();
+                chunk.chosen.fill(None);
+                let rows = actions[first * width..].chunks_exact(width).take(n_here);
+                for (lane, row) in rows.enumerate() {
+                    for (column, &action) in row.iter().enumerate() {
+                        let role = if is_joint { column } else { deciders[first + lane].into() };
+                        let moves = shape.move_starts[role]..shape.move_starts[role + 1];
+                        let Ok(number) = usize::try_from(action) else { continue };
+                        let played = MoveId::new(moves.start.saturating_add(number));
+                        let is_legal = moves.contains(&played.index())
+                            && chunk.positions.is_legal(lane, played);
+                        if !is_legal && illegal.is_none() {
+                            illegal = Some((first + lane, role, action));
+                        }
+                        chunk.chosen[lane * shape.n_roles + role] = is_legal.then_some(played);
+                    }
+                }
+            }
+            illegal
+        });
+        match illegal {
+            None => Ok(()),
+            Some((game, role, action)) => Err(IllegalMoveError::new_err(format!(
+                "action {action} of `{}` is not legal in game {game}; nothing was played",
+                self.core.role_names[role]
+            ))),
+        }
+    }
+
+    /// Runs work on each chunk and its rows, on several threads and without the interpreter's lock.
     fn on_threads(
         &mut self,
         py: Python<'_>,
-        prepare: &(dyn Fn(usize, &mut Chunk, &[u8], &Shape) -> bool + Sync),
         work: impl Fn(&mut Chunk, &mut Rows<'_>, &Shape) + Sync,
     ) {
         let n_lanes = self.chunks[0].positions.n_lanes();
@@ -251,29 +269,19 @@ impl Lanes {
         }
         let work = &work;
         py.detach(|| {
-            let n_each = jobs.len().div_ceil(n_threads);
-            let barrier = &Barrier::new(jobs.len().div_ceil(n_each));
-            let is_refused = &AtomicBool::new(false);
             std::thread::scope(|scope| {
-                let run = move |part: usize, jobs: &mut [(&mut Chunk, Rows<'_>)]| {
-                    for (idx, (chunk, rows)) in jobs.iter_mut().enumerate() {
-                        let first = (part * n_each + idx) * n_lanes;
-                        if !prepare(first, chunk, rows.deciders, shape) {
-                            is_refused.store(true, Ordering::Relaxed);
-                        }
-                    }
-                    barrier.wait();
-                    if !is_refused.load(Ordering::Relaxed) {
-                        jobs.iter_mut().for_each(|(chunk, rows)| work(chunk, rows, shape));
-                    }
-                };
-                let mut parts = jobs.chunks_mut(n_each).enumerate();
+                let n_each = jobs.len().div_ceil(n_threads);
+                let mut parts = jobs.chunks_mut(n_each);
                 let own = parts.next();
-                for (part, jobs) in parts {
-                    scope.spawn(move || run(part, jobs));
+                for part in parts {
+                    scope.spawn(move || {
+                        for (chunk, rows) in part {
+                            work(chunk, rows, shape);
+                        }
+                    });
                 }
-                if let Some((part, jobs)) = own {
-                    run(part, jobs);
+                for (chunk, rows) in own.into_iter().flatten() {
+                    work(chunk, rows, shape);
                 }
             });
         });
@@ -296,43 +304,7 @@ fn as_bytes(values: &mut [bool]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) }
 }
 
-/// There is nothing to prepare.
-fn ready(_first: usize, _chunk: &mut Chunk, _deciders: &[u8], _shape: &Shape) -> bool {
-    true
-}
-
-/// The game or lane, the role and the action.
-type Illegal = (usize, usize, i32);
-
 impl Chunk {
-    /// Notes the actions as moves, or says which one is illegal first. A row of actions has one for the role
-    /// that decides, or one for each role.
-    fn choose(
-        &mut self,
-        actions: &[i32],
-        width: usize,
-        deciders: &[u8],
-        shape: &Shape,
-    ) -> Option<Illegal> {
-        let mut illegal = None;
-        self.chosen.fill(None);
-        for (lane, row) in actions.chunks_exact(width).enumerate() {
-            for (column, &action) in row.iter().enumerate() {
-                let role = if width > 1 { column } else { deciders[lane].into() };
-                let moves = shape.move_starts[role]..shape.move_starts[role + 1];
-                let Ok(number) = usize::try_from(action) else { continue };
-                let played = MoveId::new(moves.start.saturating_add(number));
-                let is_legal =
-                    moves.contains(&played.index()) && self.positions.is_legal(lane, played);
-                if !is_legal && illegal.is_none() {
-                    illegal = Some((lane, role, action));
-                }
-                self.chosen[lane * shape.n_roles + role] = is_legal.then_some(played);
-            }
-        }
-        illegal
-    }
-
     fn begin(&mut self, rows: &mut Rows<'_>, shape: &Shape) {
         let everything = vec![u64::MAX; self.positions.over().len()];
         self.positions.restart(&everything);

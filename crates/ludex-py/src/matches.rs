@@ -264,7 +264,6 @@ pub fn play_match(
 /// Adds up the records of a series and returns its table as JSON.
 #[pyfunction]
 #[pyo3(signature = (game, names, records, *, count, start_clock, play_clock, test = None))]
-#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub fn tally(
     game: &Game,
     names: Vec<String>,
