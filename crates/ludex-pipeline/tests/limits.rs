@@ -63,17 +63,34 @@ fn both_reasons_are_given_if_no_engine_can_play() {
 
 #[test]
 fn the_reasoner_plays_what_cannot_be_grounded() {
-    let rules = format!("{}\n(<= (next (p ?x ?y)) (true (p ?x ?y)) (n ?x) (n ?y))\n", numbers(300));
-    let rules = rules
-        + "(<= (legal r (go ?x ?y)) (n ?x) (n ?y) (true (at c)))
-        (<= (all ?x ?y) (n ?x) (n ?y)) (<= (next (at c)) (all ?x ?y) (true (p ?x ?y)))";
+    // `a` and `b` are never true together, which grounding does not know.
+    let rules = format!(
+        "{}\n(<= (legal r (go ?x ?y)) (n ?x) (n ?y) (true (at c)))
+        (<= (next (at c)) (true (at a)) (true (at b)))",
+        numbers(300)
+    );
     let mut limits = Limits::usual();
     limits.sizes.atoms = 50_000;
     let loaded = load_within(source(&rules), EngineChoice::Auto, &limits).expect("it is played");
     assert!(matches!(loaded.engine, Engine::Reasoner(_)));
     let reason = loaded.fallback.expect("grounding failed");
-    assert!(reason.contains("more than 50000 atoms") && reason.contains("of `all`"), "{reason}");
+    assert!(reason.contains("more than 50000 atoms"), "{reason}");
+    assert!(reason.contains("by a rule of `legal`"), "{reason}");
     assert_eq!(loaded.sizes, None);
+}
+
+/// A counter that would grow forever if play did not end.
+#[test]
+fn the_reasoner_plays_games_whose_terms_grow_in_grounding() {
+    let rules = source("(init (count z)) (<= (next (count (s ?n))) (true (count ?n)))");
+    let loaded = load_within(rules.clone(), EngineChoice::Auto, &Limits::usual());
+    let loaded = loaded.expect("it is played");
+    assert!(matches!(loaded.engine, Engine::Reasoner(_)));
+    let reason = loaded.fallback.expect("grounding failed");
+    assert!(reason.contains("seem to grow without end"), "{reason}");
+    let report = check_within(&rules, &Limits::usual()).expect("it is read in time");
+    assert!(report.is_ok() && report.is_playable);
+    assert!(report.diagnostics.iter().any(|it| it.code == "endless-grounding"));
 }
 
 #[test]
