@@ -91,6 +91,15 @@ LONG = {
 }
 
 
+@pytest.fixture
+def interrupts():
+    """Interrupts arrive also where the tests run in the background of a shell, which ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("name", LONG)
 def test_interrupts_end_long_calls(name):
     state = ludex.Game("connectfour").initial_state()
