@@ -68,8 +68,11 @@ const TYPES: [&str; 12] = [
 
 /// Node, npm and a browser, if all are there.
 fn find_all() -> Option<[PathBuf; 3]> {
-    let browsers = ["chromium", "chromium-browser", "google-chrome"];
-    Some([find("node")?, find("npm")?, browsers.into_iter().find_map(find)?])
+    Some([find("node")?, find("npm")?, find_browser()?])
+}
+
+fn find_browser() -> Option<PathBuf> {
+    ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(find)
 }
 
 fn find(program: &str) -> Option<PathBuf> {
@@ -87,7 +90,11 @@ fn install() -> Option<[PathBuf; 3]> {
         tools::run(&mut command).ok()
     };
     apt(&["update"])?;
-    let packages = ["nodejs", "npm", "chromium", "fonts-dejavu-core"];
-    apt(&[&["install", "-y", "--no-install-recommends"], &packages[..]].concat())?;
+    // The package of a program that is there may conflict with where it came from.
+    let mut packages = vec!["install", "-y", "--no-install-recommends", "fonts-dejavu-core"];
+    packages.extend(find("node").is_none().then_some("nodejs"));
+    packages.extend(find("npm").is_none().then_some("npm"));
+    packages.extend(find_browser().is_none().then_some("chromium"));
+    apt(&packages)?;
     find_all()
 }
