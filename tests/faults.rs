@@ -516,7 +516,7 @@ fn play(
     }
     let seed = Seed(number as u64);
     let stop = Deadline::never();
-    let config = MatchConfig { number, seed, clocks, max_steps: MAX_STEPS, stop };
+    let config = MatchConfig { number, seed, clocks, max_steps: MAX_STEPS, stop, watcher: None };
     play_match(game, &mut seats, &config)
 }
 
@@ -569,11 +569,23 @@ fn is_legal<C: Cursor>(
 /// # Panics
 /// Panics if the system does not report it, because the check would be void otherwise.
 pub(crate) fn resident_mb(id: u32) -> f64 {
+    memory_mb(id, "VmRSS:")
+}
+
+/// The most memory that a process had, in MB.
+///
+/// # Panics
+/// Panics if the system does not report it, because the check would be void otherwise.
+pub(crate) fn peak_mb(id: u32) -> f64 {
+    memory_mb(id, "VmHWM:")
+}
+
+fn memory_mb(id: u32, name: &str) -> f64 {
     let path = format!("/proc/{id}/status");
     let status = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     let kb: Option<f64> = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-    kb.unwrap_or_else(|| panic!("{path} has no `VmRSS` line")) / 1024.0
+    kb.unwrap_or_else(|| panic!("{path} has no `{name}` line")) / 1024.0
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ fn play(
         seats.push(Some(Box::new(seat)));
     }
     let (seed, stop) = (Seed(number as u64), Deadline::never());
-    let config = MatchConfig { number, seed, clocks, max_steps: MAX_STEPS, stop };
+    let config = MatchConfig { number, seed, clocks, max_steps: MAX_STEPS, stop, watcher: None };
     let record = play_match(machine, &mut seats, &config);
     let is_fine = machine.role_ids().all(|role| record.lapses(role).next().is_none());
     assert!(record.ending == Ending::Terminal && is_fine, "{record:?}");

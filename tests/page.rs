@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use ludex_base::Seed;
 use ludex_testkit::command::binary;
+use ludex_testkit::contained::within_address_space;
 use serde_json::{Value, json};
 
 /// A server on a database.
@@ -23,9 +24,20 @@ pub struct Server {
 impl Server {
     /// Starts a server and waits until it listens.
     pub fn start(database: &Path) -> Self {
-        let mut process = Command::new(binary())
+        Self::start_as(Command::new(binary()), database, &[])
+    }
+
+    /// Starts a server with this much memory, in MB, in an address space of twice that.
+    pub fn start_within(database: &Path, megabytes: u64) -> Self {
+        let command = within_address_space(&binary(), (2 * megabytes) << 20);
+        Self::start_as(command, database, &["--memory", &format!("{megabytes}MB")])
+    }
+
+    fn start_as(mut command: Command, database: &Path, options: &[&str]) -> Self {
+        let mut process = command
             .args(["serve", "--json", "--no-open", "--port", "0", "--database"])
             .arg(database)
+            .args(options)
             .stdout(Stdio::piped())
             .stdin(Stdio::null())
             .spawn()
@@ -46,6 +58,14 @@ impl Server {
     /// Sends a request and returns the status and the JSON of its answer.
     pub fn request(&self, verb: &str, path: &str, body: &str) -> (u16, Value) {
         request(&self.address, verb, path, body).expect("the server answers")
+    }
+
+    /// Sends a request and returns the status and the JSON of its answer, if there is one.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn try_request(&self, verb: &str, path: &str, body: &str) -> io::Result<(u16, Value)> {
+        request(&self.address, verb, path, body)
     }
 
     /// Starts a match between two people; returns its name and the keys of its seats.
@@ -72,6 +92,16 @@ impl Server {
     /// Memory of the server, in MB.
     pub fn megabytes(&self) -> f64 {
         crate::faults::resident_mb(self.process.id())
+    }
+
+    /// The most memory that the server had, in MB.
+    pub fn peak_megabytes(&self) -> f64 {
+        crate::faults::peak_mb(self.process.id())
+    }
+
+    /// Whether the server still runs.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.process.try_wait(), Ok(None))
     }
 
     /// Kills the server.

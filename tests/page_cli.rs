@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use ludex_base::Seed;
 use ludex_testkit::command::{json, ludex, stderr, stdout};
+use ludex_tests::faults::PlayerProcess;
 use ludex_tests::page::{Server, kill_at_random};
 use serde_json::json;
 
@@ -64,6 +65,62 @@ fn servers_killed_at_random_moments_lose_no_step() {
     let folder = temporary("random-kills");
     let report = kill_at_random(&folder, 4, Seed(1));
     assert_eq!((report.n_kills, report.n_lost), (4, 0), "{report:?}");
+    std::fs::remove_dir_all(folder).expect("the folder is ours");
+}
+
+/// Asks for a match until it is over.
+fn over(server: &Server, id: &str) -> serde_json::Value {
+    loop {
+        let (_, view) = server.request("GET", &format!("/api/matches/{id}"), "");
+        assert_ne!(view["status"], "failed", "{view}");
+        if view["status"] == "over" {
+            return view;
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_program_elsewhere_plays_on_the_page() {
+    let folder = temporary("remote");
+    let server = Server::start(&folder.join("matches.db"));
+    let rose = PlayerProcess::start(&["--player", "uct", "--iterations", "200", "--threads", "1"]);
+    let remote = json!({ "kind": "remote", "url": rose.url() });
+    for game in ["tictactoe", "blind-tictactoe"] {
+        let seats = json!([remote, { "kind": "player", "player": "random" }]);
+        let body = json!({ "game": game, "seats": seats, "move_time": 2_000 });
+        let (status, made) = server.request("POST", "/api/matches", &body.to_string());
+        assert_eq!(status, 200, "{made}");
+        let view = over(&server, made["id"].as_str().expect("a name"));
+        // A move that the program did not choose has a remark.
+        for step in view["history"].as_array().expect("steps") {
+            assert_eq!(step["thoughts"][0], serde_json::Value::Null, "{step}");
+        }
+    }
+    server.kill();
+    std::fs::remove_dir_all(folder).expect("the folder is ours");
+}
+
+#[test]
+fn matches_of_the_command_are_shown_while_they_are_played() {
+    let folder = temporary("watched");
+    let server = Server::start(&folder.join("matches.db"));
+    let link = format!("http://{}/", server.address);
+    for verb in ["match", "referee"] {
+        let call = [verb, "tictactoe", "--players", "uct,random", "--count", "2", "--page", &link];
+        let more = ["--iterations", "50", "--start-clock", "10", "--play-clock", "10"];
+        let output = ludex(&[&call[..], &more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    }
+    let (_, rows) = server.request("GET", "/api/matches?words=uct", "");
+    let rows = rows.as_array().expect("a list");
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    for row in rows {
+        assert!(row["goals"].is_array(), "{row}");
+        let names: Vec<_> = row["seats"].as_array().expect("seats").iter().collect();
+        assert!(names.iter().all(|seat| seat["kind"] == "elsewhere"), "{row}");
+    }
+    server.kill();
     std::fs::remove_dir_all(folder).expect("the folder is ours");
 }
 

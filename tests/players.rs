@@ -104,6 +104,7 @@ fn config(clocks: Clocks) -> SeriesConfig {
         test: None,
         max_steps: 500,
         stop: Deadline::never(),
+        watcher: None,
     }
 }
 

@@ -172,7 +172,7 @@ const tests = {
   async 'a game with hidden information'({ page, link }) {
     await start(page, link, 'mastermind-small', ['']);
     assert.equal((await state(page)).status, 'waiting');
-    assert.equal(await page.locator('ludex-board svg').count(), 0);
+    await page.getByText('The board shows what you can know').waitFor();
     assert.equal((await playOn(page, 8)).status, 'over');
     await page.locator('ludex-board svg').waitFor();
   },
@@ -297,6 +297,53 @@ const tests = {
     await page.getByRole('button', { name: 'Count and play' }).click();
     await page.getByText('steps on average').waitFor();
     await page.locator('.histogram').waitFor();
+    await page.goto(`${link}#/game/tictactoe`);
+    await page.getByRole('button', { name: 'Read the rules' }).click();
+    await page.getByText('8, 16 if roles may be exchanged').waitFor();
+    await page.getByText('With best play').waitFor();
+    await shot('study', page);
+  },
+
+  async 'a game is added and removed'({ page, link }) {
+    await page.goto(link);
+    const rules = await (await fetch(`${link}api/games/nim`)).json();
+    await page.getByLabel('Add rulesheets').setInputFiles({
+      name: 'My own game.kif', mimeType: 'text/plain', buffer: Buffer.from(rules.rules),
+    });
+    await page.getByRole('heading', { name: 'My own game' }).waitFor();
+    await page.getByRole('button', { name: 'Remove from the library' }).click();
+    await page.getByRole('heading', { name: 'Games' }).waitFor();
+    await page.locator('.games li').first().waitFor();
+    assert.equal(await page.getByText('My own game').count(), 0);
+  },
+
+  async 'clock and resignation'({ page, link }) {
+    await page.goto('about:blank');
+    await page.goto(`${link}#/game/tictactoe`);
+    await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
+    await page.getByLabel('of people').fill('3600');
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await ready(page);
+    await page.getByText(/\d+:\d\d left/).waitFor();
+    page.once('dialog', (dialog) => dialog.accept());
+    await page.getByRole('button', { name: 'Resign' }).click();
+    await page.getByText('resigned after 0 steps').waitFor();
+    await page.goto(`${link}#/matches`);
+    await page.getByLabel('Search matches').fill('tic-tac-toe');
+    await page.getByText('resigned').first().waitFor();
+  },
+
+  async 'a model is solved and its strategy walked'({ page, link, shot }) {
+    await page.goto(`${link}#/model`);
+    await page.getByLabel('Example').selectOption('nim');
+    await page.getByRole('button', { name: 'Solve' }).click();
+    await page.getByText('The strategy of exists').waitFor();
+    for (let depth = 0; await page.locator('.tree .moves button').count() > 0; depth += 1) {
+      assert.ok(depth < 50, 'the strategy ends');
+      await page.locator('.tree .moves button').first().click();
+    }
+    await page.getByText('Nothing follows.').waitFor();
+    await shot('model', page);
   },
 };
 

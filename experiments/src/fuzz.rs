@@ -26,7 +26,7 @@ struct Options {
     /// Only these generators
     #[arg(long = "generator", value_name = "NAMES", value_delimiter = ',')]
     generators: Vec<String>,
-    /// Minutes for each generator
+    /// Minutes of processor time for each generator
     #[arg(long, value_name = "N", default_value_t = 60.0)]
     minutes: f64,
     /// Seed of the inputs
@@ -40,7 +40,7 @@ struct Options {
     seconds_per_case: u64,
 }
 
-/// Inputs between two looks at the clock.
+/// Inputs in one child process.
 const STRETCH: u64 = 200;
 
 /// Time after which what was tried becomes a row of the table.
@@ -77,16 +77,16 @@ fn try_all(run: &Run, options: &Options) -> Result<()> {
             seed: Seed(options.seed),
             seconds_per_case: options.seconds_per_case,
         };
-        let until = Instant::now() + Duration::from_secs_f64(60.0 * options.minutes);
+        let mut left = Duration::from_secs_f64(60.0 * options.minutes);
         let mut next = options.first;
-        while Instant::now() < until {
+        while !left.is_zero() {
             let (begin, first) = (Instant::now(), next);
-            let end_of_part = until.min(begin + PART);
             let mut report = Report::default();
-            while Instant::now() < end_of_part {
+            while report.cpu < left && begin.elapsed() < PART {
                 report.add(campaign.run(next..next + STRETCH)?);
                 next += STRETCH;
             }
+            left = left.saturating_sub(report.cpu);
             let kinds = report.kinds().len();
             n_kinds += kinds;
             table.append(&[

@@ -25,6 +25,7 @@ mod corpus;
 mod endings;
 mod exact_puzzles;
 mod sliding;
+mod scenes;
 mod search;
 mod strength;
 mod symmetries;
@@ -36,7 +37,6 @@ mod families; // graphs, shared with the tests of `ludex-automorphism`
 mod oracle; // nauty, shared with the same tests
 mod nauty;
 mod decompose;
-mod scenes;
 mod improvements;
 mod symmetric_play;
 mod puzzles;
@@ -56,6 +56,7 @@ mod quantified;
 mod csp_compare;
 mod network_symmetries;
 mod hostile;
+mod hostile_page;
 mod fuzz;
 mod kills;
 

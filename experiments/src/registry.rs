@@ -6,9 +6,10 @@ use clap::{ArgMatches, Command};
 use crate::run::Run;
 use crate::{
     corpus, csp_compare, decompose, endings, exact_puzzles, faults, fuzz, ground, hidden, hostile,
-    improvements, invariance, kills, loaded, macucb, nauty, network_symmetries, overhead, page,
-    parts, peers_attack, playouts, puzzles, quantified, reasoner, scenes, search, sliding, solve,
-    solved, step_symmetries, strength, symmetric_play, symmetries, translate, translate_agree,
+    hostile_page, improvements, invariance, kills, loaded, macucb, nauty, network_symmetries,
+    overhead, page, parts, peers_attack, playouts, puzzles, quantified, reasoner, scenes, search,
+    sliding, solve, solved, step_symmetries, strength, symmetric_play, symmetries, translate,
+    translate_agree,
 };
 
 /// A question, the command that answers it, and the tables with the answer.
@@ -66,6 +67,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &network_symmetries::EXPERIMENT,
     // Limits.
     &hostile::EXPERIMENT,
+    &hostile_page::EXPERIMENT,
     &fuzz::EXPERIMENT,
     &kills::EXPERIMENT,
 ];

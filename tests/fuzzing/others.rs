@@ -293,6 +293,7 @@ static RECORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
         test: None,
         max_steps: 100,
         stop: Deadline::never(),
+        watcher: None,
     };
     let seating = Seating::new(2, 2).expect("two players, two roles");
     let names = ["flat".to_string(), "random".to_string()];

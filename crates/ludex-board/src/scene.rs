@@ -81,6 +81,8 @@ pub struct Piece {
     pub glyph: Option<char>,
     /// Whether it only marks its cell.
     pub is_mark: bool,
+    /// How likely it is there, in percent, for somebody who does not know.
+    pub percent: Option<u8>,
 }
 
 /// A fluent beside the boards.

@@ -67,6 +67,40 @@ pub fn render_groups(scene: &Scene, group_of: impl Fn(usize) -> Option<usize>) -
     )
 }
 
+/// Columns of a contact sheet, and the width and height of one of its pictures.
+const SHEET_COLUMNS: usize = 9;
+const SHEET_WIDTH: usize = 150;
+const SHEET_HEIGHT: usize = 170;
+
+/// Puts many drawings on one sheet, each with its title.
+pub fn contact_sheet(drawings: &[(String, String)]) -> String {
+    let columns = SHEET_COLUMNS.min(drawings.len().max(1));
+    let (width, height) = (columns * SHEET_WIDTH, drawings.len().div_ceil(columns) * SHEET_HEIGHT);
+    let mut sheet = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+         height=\"{height}\" font-family=\"sans-serif\"><rect width=\"{width}\" height=\"{height}\" \
+         fill=\"#fbfaf6\"/>"
+    );
+    for (number, (title, drawing)) in drawings.iter().enumerate() {
+        let (x, y) = (number % columns * SHEET_WIDTH + 8, number / columns * SHEET_HEIGHT + 4);
+        let (inner, side) = (SHEET_WIDTH - 16, SHEET_HEIGHT - 36);
+        let box_of = drawing.split_once("viewBox=\"").and_then(|(_, rest)| rest.split('"').next());
+        let box_of = box_of.unwrap_or("0 0 1 1");
+        let body = drawing.split_once('>').map_or("", |(_, rest)| rest);
+        let body = body.trim_end().strip_suffix("</svg>").unwrap_or("");
+        let (middle, line) = (x + inner / 2, y + side + 18);
+        let title = escape(title);
+        write!(
+            sheet,
+            "<svg x=\"{x}\" y=\"{y}\" width=\"{inner}\" height=\"{side}\" viewBox=\"{box_of}\">{body}\
+             </svg><text x=\"{middle}\" y=\"{line}\" font-size=\"12\" fill=\"#333\" \
+             text-anchor=\"middle\">{title}</text>"
+        )
+        .expect("writing to a string");
+    }
+    sheet + "</svg>\n"
+}
+
 /// The width and height of a board with its margin, in cells.
 fn size_of(board: &Board) -> (f64, f64) {
     let most = |of: fn(&Cell) -> f64| board.cells.iter().map(of).fold(0.0, f64::max);
@@ -107,7 +141,11 @@ fn draw_board(
     for cell in &board.cells {
         let (x, y) = at(cell.x, cell.y);
         add(format!("<g class=\"cell\" data-cell=\"{}\">", cell.id));
-        let content = cell.pieces.iter().map(|piece| piece.names.join(" ")).collect::<Vec<_>>();
+        let in_words = |piece: &Piece| match piece.percent {
+            Some(percent) => format!("{} ({percent} %)", piece.names.join(" ")),
+            None => piece.names.join(" "),
+        };
+        let content = cell.pieces.iter().map(in_words).collect::<Vec<_>>();
         let separator = if content.is_empty() { "" } else { ": " };
         add(format!(
             "<title>{}{separator}{}</title>",
@@ -206,10 +244,18 @@ fn draw_piece(piece: &Piece, x: f64, y: f64, radius: f64) -> String {
         None => (radius * 1.25).min(radius * 3.2 / n_chars),
     };
     let text = escape(text);
-    format!(
+    let drawn = format!(
         "{shape}<text class=\"letter\" x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size:.1}\" \
          fill=\"#111\" text-anchor=\"middle\" dominant-baseline=\"central\">{text}</text>"
-    )
+    );
+    match piece.percent {
+        // Even an unlikely piece can be seen.
+        Some(percent) => {
+            let opacity = 0.15 + 0.75 * f64::from(percent) / 100.0;
+            format!("<g class=\"maybe\" opacity=\"{opacity:.2}\">{drawn}</g>")
+        }
+        None => drawn,
+    }
 }
 
 /// The shape of an owner's pieces.
@@ -261,6 +307,7 @@ mod tests {
             owner: None,
             glyph: None,
             is_mark: false,
+            percent: None,
         };
         let cell = Cell {
             id: 0,
@@ -280,5 +327,15 @@ mod tests {
         let text = render(&Scene { boards: vec![board], ..Scene::default() });
         assert!(!text.contains("<script") && !text.contains('\u{1}'), "{text}");
         assert_eq!(text.matches("&lt;script&gt;").count(), 5);
+    }
+
+    #[test]
+    fn a_contact_sheet_holds_every_drawing() {
+        let drawing = render(&Scene::default());
+        let drawings: Vec<_> = (0..11).map(|n| (format!("<{n}>"), drawing.clone())).collect();
+        let sheet = contact_sheet(&drawings);
+        assert_eq!(sheet.matches("<svg").count(), 12);
+        assert_eq!(sheet.matches("</svg>").count(), 12);
+        assert!(sheet.contains("&lt;10&gt;") && sheet.contains("height=\"340\""));
     }
 }

@@ -82,6 +82,59 @@ impl Table {
         self.arrange(fluents).0
     }
 
+    /// Arranges a state, and finds the group that each cell belongs to: the first whose fluents put
+    /// something on it. Where the state puts nothing on the boards, all fluents of the groups are shown.
+    pub fn grouped_scene(
+        &self,
+        state: &[String],
+        groups: &[Vec<String>],
+    ) -> (Scene, BTreeMap<usize, usize>) {
+        let mut group_of: BTreeMap<(String, String), usize> = BTreeMap::new();
+        for (group, fluents) in groups.iter().enumerate() {
+            for board in self.scene(fluents).boards {
+                let occupied = board.cells.into_iter().filter(|cell| !cell.pieces.is_empty());
+                for cell in occupied {
+                    group_of.entry((board.title.clone(), cell.name)).or_insert(group);
+                }
+            }
+        }
+        let mut scene = self.scene(state);
+        if scene.boards.is_empty() {
+            let all: Vec<String> = state.iter().chain(groups.iter().flatten()).cloned().collect();
+            scene = self.scene(&all);
+        }
+        let mut by_cell = BTreeMap::new();
+        for board in &scene.boards {
+            for cell in &board.cells {
+                if let Some(&group) = group_of.get(&(board.title.clone(), cell.name.clone())) {
+                    by_cell.insert(cell.id, group);
+                }
+            }
+        }
+        (scene, by_cell)
+    }
+
+    /// Arranges what somebody knows of a state: the fluents that are certain, and others with their
+    /// probabilities, whose pieces are shaded on the boards of the certain ones.
+    pub fn scene_of_belief(&self, certain: &[String], others: &[(String, f64)]) -> Scene {
+        let mut scene = self.scene(certain);
+        for (text, probability) in others {
+            let percent = (100.0 * probability).round().clamp(1.0, 99.0) as u8;
+            for board in self.scene(std::slice::from_ref(text)).boards {
+                let same = scene.boards.iter_mut().find(|it| it.title == board.title);
+                let Some(same) = same else { continue };
+                for cell in board.cells.into_iter().filter(|cell| !cell.pieces.is_empty()) {
+                    let place = same.cells.iter_mut().find(|it| it.name == cell.name);
+                    let Some(place) = place else { continue };
+                    let shaded =
+                        cell.pieces.into_iter().map(|it| Piece { percent: Some(percent), ..it });
+                    place.pieces.extend(shaded);
+                }
+            }
+        }
+        scene
+    }
+
     /// Arranges a state and marks the cells that differ from the state before.
     pub fn scene_after(&self, before: &[String], fluents: &[String]) -> Scene {
         let mut scene = self.scene(fluents);
@@ -306,6 +359,7 @@ impl Table {
                 glyph: glyph(&occupant.names, &all),
                 names: occupant.names.clone(),
                 is_mark: is_mark_board,
+                percent: None,
             }
         };
         shown.map(piece).collect()
@@ -361,6 +415,7 @@ impl Table {
             glyph: glyph(&names, &BTreeSet::new()),
             names,
             is_mark,
+            percent: None,
         };
         Some((node, piece))
     }
@@ -417,6 +472,7 @@ impl Table {
                     glyph: None,
                     names,
                     is_mark: false,
+                    percent: None,
                 };
                 let x = (idx % BOXES_PER_LINE) as f64;
                 let y = (idx / BOXES_PER_LINE) as f64 * 1.7;

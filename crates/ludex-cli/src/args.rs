@@ -157,9 +157,12 @@ pub enum Verb {
     /// Draw a state of a game as an SVG image, from the rules alone
     #[command(after_help = DRAW_EXAMPLES)]
     Draw {
-        /// The rulesheet.
-        #[command(flatten)]
-        rules: Rules,
+        /// The rulesheet: a path, the name of a built-in game, or `-` for standard input
+        #[arg(value_name = "RULES", required_unless_present = "library")]
+        rules: Option<String>,
+        /// Draw the initial states of all built-in games on one sheet
+        #[arg(long, conflicts_with_all = ["rules", "state"])]
+        library: bool,
         /// Draw this state: a file of fluents that are true in a state of the game [default: the
         /// initial state]
         #[arg(long, value_name = "FILE")]
@@ -348,7 +351,8 @@ const SYMMETRIES_EXAMPLES: &str = "Examples:
 
 const DRAW_EXAMPLES: &str = "Examples:
   ludex draw hex -o hex.svg
-  ludex draw chess --state opening.txt -o opening.svg";
+  ludex draw chess --state opening.txt -o opening.svg
+  ludex draw --library -o games.svg";
 
 const MERGE_EXAMPLES: &str = "Examples:
   ludex match nim --players uct,random --count 100 --shard 1/2 -o one.jsonl
@@ -521,6 +525,9 @@ pub struct MatchArgs {
     /// Explain how each move was chosen
     #[arg(long, short)]
     pub verbose: bool,
+    /// Show the matches while they are played on the page of a running `ludex serve`, by its link
+    #[arg(long, value_name = "LINK")]
+    pub page: Option<String>,
     /// Let the player `ludex` play the strategies of this file, made by `ludex solve --save`
     #[arg(long, value_name = "FILE")]
     pub saved: Option<std::path::PathBuf>,

@@ -38,6 +38,7 @@ mod saved_file;
 mod person;
 mod person_seat;
 mod player_log;
+mod page_watch;
 mod log_writer;
 mod interrupt;
 mod guard;
@@ -77,9 +78,10 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
             let options = verbs::play::PlayOptions { role, player, move_time, saved, engine };
             verbs::play::run(&rules.rules, &options, common)
         }
-        Verb::Draw { rules, state, output } => {
-            verbs::draw::run(&rules.rules, state.as_deref(), output.as_deref(), common)
-        }
+        Verb::Draw { rules, state, output, .. } => match rules {
+            Some(rules) => verbs::draw::run(&rules, state.as_deref(), output.as_deref(), common),
+            None => verbs::draw::library(output.as_deref(), common),
+        },
         Verb::Serve(args) => verbs::serve::run(&args, common),
         Verb::Match(args) => verbs::matches::run(&args, common),
         Verb::Merge { files, output } => verbs::merge::run(&files, output.as_deref(), common),

@@ -86,6 +86,9 @@ pub struct RefereeArgs {
     /// The file.
     #[command(flatten)]
     pub file: FileArgs,
+    /// Show the matches while they are played on the page of a running `ludex serve`, by its link
+    #[arg(long, value_name = "LINK")]
+    pub page: Option<String>,
     /// Name this tournament in the records
     #[arg(long, value_name = "NAME")]
     pub tournament: Option<String>,

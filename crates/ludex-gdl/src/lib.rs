@@ -25,6 +25,7 @@
 //! | `lower` | turns the tree into the program |
 //! | `check` | reports all mistakes at once |
 //! | `scramble` | replaces the names of a game |
+//! | `words` | says the rules in words |
 //!
 //! To add a diagnostic, add its code to [`codes`], its page to `docs/diagnostics`, a rulesheet that
 //! shows it to `docs/spec`, and the check to the matching module of `check`.
@@ -50,6 +51,7 @@ mod syntax;
 mod terms;
 #[cfg(test)]
 mod testing;
+mod words;
 
 pub use check::{Checked, Found, check, check_declarations, check_source, check_source_within};
 pub use infix::parse_infix;
@@ -65,3 +67,4 @@ pub use read::{decode, parse, parse_within};
 pub use scramble::{Renaming, scramble};
 pub use syntax::{Clause, Formula, FormulaKind, Notation, Rulesheet, Term, TermKind};
 pub use terms::{TermId, Terms};
+pub use words::{Words, in_words};

@@ -123,10 +123,36 @@ pub fn ask(
     message: &str,
     until: &Deadline,
 ) -> Result<String, AskError> {
+    exchange(address, &request_text(address, receiver, message), until)
+}
+
+/// Sends JSON to the page of a server, with its token if it has one, and reads the reply.
+///
+/// # Errors
+/// When no complete reply arrives by the deadline, or the server refuses.
+pub fn tell_page(
+    address: &Address,
+    token: Option<&str>,
+    path: &str,
+    json: &str,
+    until: &Deadline,
+) -> Result<String, AskError> {
+    let cookie = token.map_or_else(String::new, |it| format!("Cookie: ludex-token={it}\r\n"));
+    let request = format!(
+        "POST {path} HTTP/1.0\r\nHost: {}:{}\r\n{cookie}X-Ludex: 1\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{json}",
+        address.host,
+        address.port,
+        json.len()
+    );
+    exchange(address, &request, until)
+}
+
+fn exchange(address: &Address, request: &str, until: &Deadline) -> Result<String, AskError> {
     let stream = connect(address, until)?;
     let broken = |error: std::io::Error| AskError::Connection(error.to_string());
     stream.set_nodelay(true).map_err(broken)?;
-    write_all(&stream, request_text(address, receiver, message).as_bytes(), until)?;
+    write_all(&stream, request.as_bytes(), until)?;
     let mut wire = Wire::new(&stream, MAX_REPLY, until.clone());
     let read = |wire: &mut Wire<'_>| {
         let framing = reply_head(&wire.head()?)?;

@@ -29,7 +29,7 @@ pub mod remote;
 #[cfg(test)]
 mod tests;
 
-pub use client::{Address, AddressError, AskError, ask};
+pub use client::{Address, AddressError, AskError, ask, tell_page};
 pub use endpoint::{Endpoint, EndpointConfig};
 pub use event::{Event, Observer};
 pub use remote::{RemoteMatch, RemoteSeat, info};

@@ -236,6 +236,7 @@ pub fn play_match(
         test: None,
         max_steps: MAX_STEPS,
         stop: Deadline::never().or_when(Arc::clone(&stop)),
+        watcher: None,
     };
     let record = interruptible(py, &stop, || {
         with_pool!(core, |pool| {

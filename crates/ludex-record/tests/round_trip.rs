@@ -38,6 +38,7 @@ fn reports_records_and_transcripts_are_read_back() {
         test: Some(SequentialTest::default()),
         max_steps: 100,
         stop: Deadline::never(),
+        watcher: None,
     };
     let seating = Seating::new(2, 2).expect("two players, two roles");
     let names = ["uct".to_string(), "random".to_string()];

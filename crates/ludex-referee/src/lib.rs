@@ -30,7 +30,7 @@ pub use interval::{Estimate, estimate};
 pub use record::{
     AnswerRecord, Clocks, Ending, Lapse, MatchRecord, ReplayError, SeatRecord, StepRecord, replay,
 };
-pub use referee::{MAX_CLOCK, MAX_STEPS, MatchConfig, play_match};
+pub use referee::{MAX_CLOCK, MAX_STEPS, MatchConfig, WatchedStep, play_match};
 pub use seat::{Answer, LocalSeat, Reply, Seat};
 pub use seating::{Seating, SeatingError};
 pub use sequential::{Decision, SequentialTest};

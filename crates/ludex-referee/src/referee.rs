@@ -1,6 +1,7 @@
 //! The referee of one match.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use ludex_base::{Deadline, Goal, MoveId, PerceptId, Rng, RoleId, Seed, panic_message};
@@ -25,6 +26,19 @@ pub struct MatchConfig {
     pub max_steps: usize,
     /// Interrupts the match when reached; checked between two steps.
     pub stop: Deadline,
+    /// Is told every step as it is played.
+    pub watcher: Option<Sender<WatchedStep>>,
+}
+
+/// A step of a match, for somebody who watches.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WatchedStep {
+    /// The number of the match in its series.
+    pub number: usize,
+    /// The number of the step, from 0.
+    pub step: usize,
+    /// The moves, in role order.
+    pub moves: Vec<String>,
 }
 
 impl MatchConfig {
@@ -81,7 +95,14 @@ where
             None => table.step(seats).ok_or(Ending::Interrupted),
         }));
         match step {
-            Ok(Ok(step)) => steps.push(step),
+            Ok(Ok(step)) => {
+                if let Some(watcher) = &config.watcher {
+                    let (number, moves) = (config.number, step.moves.clone());
+                    // Whoever watched may have left.
+                    let _ = watcher.send(WatchedStep { number, step: steps.len(), moves });
+                }
+                steps.push(step);
+            }
             Ok(Err(ending)) => break ending,
             Err(panic) => {
                 let (step, message) = (steps.len() + 1, panic_message(&*panic));

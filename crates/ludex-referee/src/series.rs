@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
 use ludex_base::{Deadline, Goal, RoleId, Seed, panic_message};
 use ludex_game::{Describe, Observe, Role};
 
 use crate::record::{Clocks, Ending, MatchRecord, SeatRecord};
-use crate::referee::{MatchConfig, play_match};
+use crate::referee::{MatchConfig, WatchedStep, play_match};
 use crate::seat::Seat;
 use crate::seating::Seating;
 use crate::sequential::{Decision, SequentialTest};
@@ -59,6 +59,8 @@ pub struct SeriesConfig {
     pub max_steps: usize,
     /// Stops the series when reached; unfinished matches are dropped.
     pub stop: Deadline,
+    /// Is told every step of every match as it is played.
+    pub watcher: Option<Sender<WatchedStep>>,
 }
 
 /// The result of a series.
@@ -185,6 +187,7 @@ where
         clocks: config.clocks,
         max_steps: config.max_steps,
         stop: config.stop.clone(),
+        watcher: config.watcher.clone(),
     };
     // A panic in the rules or the engine ends this match only; `play_match` catches those of steps.
     let played = catch_unwind(AssertUnwindSafe(|| play_match(game, &mut seats, &config)));

@@ -85,6 +85,7 @@ fn config(number: usize) -> MatchConfig {
         clocks: Clocks { start: clock, play: clock },
         max_steps: MAX_STEPS,
         stop: Deadline::never(),
+        watcher: None,
     }
 }
 
@@ -179,6 +180,7 @@ fn series_config(count: usize) -> SeriesConfig {
         test: None,
         max_steps,
         stop,
+        watcher: None,
     }
 }
 
@@ -420,4 +422,28 @@ fn the_test_game_has_the_expected_shape() {
     let (_, game) = game();
     let mut cursor = game.cursor();
     assert_eq!(cursor.legal_moves(RoleId::new(0)).len(), 2);
+}
+
+#[test]
+fn a_watcher_is_told_every_step() {
+    let (sender, told) = std::sync::mpsc::channel();
+    let config = SeriesConfig { watcher: Some(sender), n_parallel: 1, ..series_config(2) };
+    let (_, game) = game();
+    let seating = Seating::new(2, 2).expect("two players, two roles");
+    let make_seat = |_: usize, _: Seed| -> Box<dyn Seat> { Box::new(Scripted(Script::Say("a"))) };
+    let series = play_series(&game, &seating, &make_seat, &config, Vec::new(), &mut |_| {});
+    drop(config);
+    let told: Vec<_> = told.iter().collect();
+    let played: Vec<_> = (series.records.iter())
+        .flat_map(|record| {
+            let steps = record.steps.iter().enumerate();
+            steps.map(|(step, it)| WatchedStep {
+                number: record.number,
+                step,
+                moves: it.moves.clone(),
+            })
+        })
+        .collect();
+    assert!(!told.is_empty());
+    assert_eq!(told, played);
 }

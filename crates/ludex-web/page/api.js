@@ -1,7 +1,7 @@
 // Requests to the server.
 
 /**
- * Reads JSON from the server.
+ * Reads JSON from the server; whoever calls it says of which type of `types.d.ts` it is.
  * @param {string} path
  * @returns {Promise<any>}
  */

@@ -3,6 +3,7 @@
 import { h } from './dom.js';
 import { game, library, matches } from './library.js';
 import { match } from './match.js';
+import { model } from './model.js';
 import { write } from './write.js';
 
 const main = /** @type {HTMLElement} */ (document.getElementById('main'));
@@ -14,6 +15,7 @@ async function route() {
     if (page === 'game') await game(main, parts[0]);
     else if (page === 'match') match(main, parts);
     else if (page === 'matches') await matches(main);
+    else if (page === 'model') await model(main);
     else if (page === 'write') await write(main, parts[0]);
     else await library(main);
   } catch (error) {

@@ -45,3 +45,28 @@ export function image(text) {
   svg.removeAttribute('height');
   return svg;
 }
+
+/**
+ * Selects a part of a text and scrolls to it.
+ * @param {HTMLTextAreaElement} text
+ * @param {number} start
+ * @param {number} end
+ */
+export function selectIn(text, start, end) {
+  text.focus();
+  text.setSelectionRange(start, end);
+  const line = text.value.slice(0, start).split('\n').length;
+  text.scrollTop = Math.max(0, line - 5) * 19.6;
+}
+
+/**
+ * Diagnostics as lines; a line leads to its place.
+ * @param {import('./types').DiagnosticView[]} diagnostics
+ * @param {(start: number, end: number) => void} select
+ */
+export function diagnosticLines(diagnostics, select) {
+  return diagnostics.map((it) => h('li', {}, h('button', {
+    class: it.severity === 'error' ? 'error' : '',
+    onclick: () => select(it.start, it.end),
+  }, `${it.line}:${it.column} ${it.severity}[${it.code}]: ${it.message}${it.help ? ` (${it.help})` : ''}`)));
+}

@@ -2,9 +2,14 @@
 
 import { get, keepKeys, keysOf, post } from './api.js';
 import { h, sign } from './dom.js';
+import { seatName } from './library.js';
 import './board.js';
 
 /** @typedef {import('./board.js').Board} Board */
+/** @typedef {import('./types').MatchView} MatchView */
+/** @typedef {import('./types').PendingView} PendingView */
+/** @typedef {import('./types').HintView} HintView */
+/** @typedef {import('./types').StateView} StateView */
 
 /**
  * `<ludex-match>` follows a match until it leaves the page.
@@ -15,7 +20,7 @@ export class Match extends HTMLElement {
     super();
     this.match = id;
     this.keys = keysOf(id);
-    /** @type {any} */
+    /** @type {MatchView | null} */
     this.view = null;
     /** The step that is shown; null for the latest. @type {number | null} */
     this.step = null;
@@ -27,6 +32,9 @@ export class Match extends HTMLElement {
     this.source = null;
     /** @type {any} */
     this.timer = null;
+    /** Shows the time that is left. @type {any} */
+    this.ticking = null;
+    this.clock = h('p', { class: 'clock', role: 'timer' });
     this.status = h('p', { class: 'status', 'aria-live': 'polite' });
     this.problem = h('p', { class: 'error', role: 'alert' });
     this.board = /** @type {Board} */ (h('ludex-board', { onchoose: (/** @type {any} */ e) => this.#choose(e.detail) }));
@@ -42,7 +50,7 @@ export class Match extends HTMLElement {
       h('button', { 'aria-label': name, title: name, onclick: act }, label);
     this.replay = seek('Replay', 'Replay', () => this.#replay());
     this.tools = h('p', { class: 'row' });
-    this.content = [this.heading, this.status, this.problem, h('div', { class: 'split' },
+    this.content = [this.heading, this.status, this.clock, this.problem, h('div', { class: 'split' },
       h('section', {}, this.board, this.percepts,
         h('p', { class: 'row' },
           seek('|◀', 'First step', () => this.#look(0)),
@@ -62,6 +70,7 @@ export class Match extends HTMLElement {
   disconnectedCallback() {
     this.source?.close();
     clearInterval(this.timer);
+    clearInterval(this.ticking);
   }
 
   /** Listens for changes, and goes on listening when the server comes back. */
@@ -95,11 +104,12 @@ export class Match extends HTMLElement {
 
   /** The choices that this browser may make. */
   #pending() {
-    return (this.view?.pending ?? []).filter((/** @type {any} */ it) => this.keys[it.role]);
+    return (this.view?.pending ?? []).filter((it) => this.keys[it.role]);
   }
 
   #show() {
     const view = this.view;
+    if (!view) return;
     document.title = `${view.title} – Ludex`;
     this.heading.textContent = view.title;
     const name = (/** @type {number} */ role) => view.roles[role]?.name ?? '';
@@ -110,14 +120,17 @@ export class Match extends HTMLElement {
       thinking: 'The player is thinking …',
       failed: `The match cannot go on: ${view.message}`,
       waiting: mine ? `Your move, ${name(mine.role)}.`
-        : view.pending.length ? `Waiting for ${view.pending.map((/** @type {any} */ it) => name(it.role)).join(' and ')}.` : 'Waiting.',
-      over: `The game is over after ${view.n_steps} steps. ` + (view.goals ?? [])
-        .map((/** @type {number} */ goal, /** @type {number} */ role) => view.roles[role].is_random ? '' : `${name(role)}: ${goal}`)
-        .filter(Boolean).join(', '),
+        : this.#isElsewhere() ? 'This match is played elsewhere.'
+        : view.pending.length ? `Waiting for ${view.pending.map((it) => name(it.role)).join(' and ')}.` : 'Waiting.',
+      over: view.resigned !== null ? `${name(view.resigned)} resigned after ${view.n_steps} steps.`
+        : `The game is over after ${view.n_steps} steps. ` + (view.goals ?? [])
+          .map((goal, role) => view.roles[role].is_random ? '' : `${name(role)}: ${goal}`)
+          .filter(Boolean).join(', '),
     };
+    this.#showClock();
     this.status.textContent = texts[view.status];
     this.dataset.status = view.status;
-    this.dataset.step = view.n_steps;
+    this.dataset.step = String(view.n_steps);
     this.slider.max = String(view.n_steps);
     this.#listPlayers();
     this.#listTools();
@@ -130,7 +143,25 @@ export class Match extends HTMLElement {
     }
   }
 
+  /** Whether another program hosts the match. */
+  #isElsewhere() {
+    return this.view?.seats.some((seat) => seat.kind === 'elsewhere') ?? false;
+  }
+
+  /** Counts the time of people down. */
+  #showClock() {
+    clearInterval(this.ticking);
+    const end = this.view?.clock_end;
+    const tick = () => {
+      const left = end == null ? 0 : Math.max(0, Math.ceil((end - Date.now()) / 1000));
+      this.clock.textContent = end == null ? '' : `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')} left`;
+    };
+    tick();
+    if (end != null) this.ticking = setInterval(tick, 250);
+  }
+
   #showLatest() {
+    if (!this.view) return;
     this.slider.value = String(this.view.n_steps);
     const [mine] = this.#pending();
     if (this.view.svg) this.board.show(this.view.svg, mine?.moves ?? []);
@@ -141,10 +172,11 @@ export class Match extends HTMLElement {
 
   #showPercepts() {
     this.percepts.replaceChildren();
-    if (!this.view.is_hidden || this.view.svg) return;
+    if (!this.view || !this.view.is_hidden || this.view.status === 'over') return;
     const last = this.view.history.at(-1);
-    this.percepts.append(h('p', {}, 'You see only your own moves and what the rules let you see.'),
-      h('ul', {}, ...(last?.percepts ?? []).map((/** @type {string} */ it) => h('li', {}, it))));
+    this.percepts.append(h('p', { class: 'soft' }, this.view.svg ? 'The board shows what you can know; what is shaded may be so.'
+      : 'Only those who play see anything before the end.'),
+      h('ul', {}, ...(last?.percepts ?? []).map((it) => h('li', {}, it))));
   }
 
   #listMoves() {
@@ -154,9 +186,9 @@ export class Match extends HTMLElement {
     const wanted = this.filter.hidden ? '' : this.filter.value.toLowerCase();
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.move;
     // Moves without a place come first: there is no other way to make them.
-    const shown = all.filter((/** @type {any} */ it) => it.text.toLowerCase().includes(wanted))
-      .sort((/** @type {any} */ a, /** @type {any} */ b) => Number(a.touches.length > 0) - Number(b.touches.length > 0));
-    this.moves.replaceChildren(...shown.slice(0, 400).map((/** @type {any} */ move) => {
+    const shown = all.filter((it) => it.text.toLowerCase().includes(wanted))
+      .sort((a, b) => Number(a.touches.length > 0) - Number(b.touches.length > 0));
+    this.moves.replaceChildren(...shown.slice(0, 400).map((move) => {
       const point = () => this.board.point(move, 'shown');
       const leave = () => this.board.point(null, 'shown');
       return h('button', { onclick: () => this.#choose(move.text), onfocus: point, onblur: leave,
@@ -166,12 +198,13 @@ export class Match extends HTMLElement {
   }
 
   #listPlayers() {
-    const thoughts = this.view.history.at(-1)?.thoughts ?? [];
-    this.players.replaceChildren(...this.view.roles.map((/** @type {any} */ role, /** @type {number} */ at) => {
+    const view = this.view;
+    if (!view) return;
+    this.players.replaceChildren(...view.roles.map((role, at) => {
       if (role.is_random) return '';
-      const seat = this.view.seats[at];
-      const who = seat.kind === 'person' ? (this.keys[at] ? 'you' : 'a person') : seat.player;
-      const thought = [...this.view.history].reverse().map((it) => it.thoughts[at]).find(Boolean) ?? thoughts[at];
+      const seat = view.seats[at];
+      const who = seat.kind === 'person' && this.keys[at] ? 'you' : seatName(seat);
+      const thought = [...view.history].reverse().map((it) => it.thoughts[at]).find((it) => it?.goal != null);
       const bar = thought?.goal == null ? null : h('progress', { max: 100, value: thought.goal,
         'aria-label': `${role.name} expects ${thought.goal.toFixed(0)}` });
       const sure = thought?.is_proven ? ' proved' : '';
@@ -183,40 +216,52 @@ export class Match extends HTMLElement {
   }
 
   #listTools() {
+    const view = this.view;
+    if (!view) return;
     const own = Object.keys(this.keys).map(Number);
     const tool = (/** @type {string} */ text, /** @type {() => void} */ act) => h('button', { onclick: act }, text);
     const [mine] = this.#pending();
     const parts = [];
     if (mine) parts.push(tool('Hint', () => this.#askHint(mine)));
-    if (own.length > 0 && !this.view.is_hidden && this.view.n_steps > 0) {
+    const isAlone = view.seats.every((seat) => seat.kind === 'person' || seat.kind === 'player');
+    if (own.length > 0 && !view.is_hidden && view.n_steps > 0 && isAlone) {
       const last = own.find((role) => role === mine?.role) ?? own[0];
       parts.push(tool('Undo', () => this.#send('undo', { key: this.keys[last] })));
     }
     for (const role of own) {
-      const seat = this.view.seats[role];
-      if (!seat || this.view.status === 'over') continue;
-      const name = this.view.roles[role]?.name ?? '';
-      parts.push(seat.kind === 'person'
-        ? tool(`Let Ludex play ${name}`, () => this.#send('seat', { key: this.keys[role], seat: { kind: 'player', player: 'ludex' } }))
-        : tool(`Play ${name} myself`, () => this.#send('seat', { key: this.keys[role], seat: { kind: 'person' } })));
+      const seat = view.seats[role];
+      if (!seat || view.status === 'over') continue;
+      const name = view.roles[role]?.name ?? '';
+      if (seat.kind === 'person') {
+        parts.push(tool(`Let Ludex play ${name}`, () => this.#send('seat', { key: this.keys[role], seat: { kind: 'player', player: 'ludex' } })));
+        parts.push(tool(own.length > 1 ? `Resign as ${name}` : 'Resign', () => {
+          if (confirm(`Give up as ${name}?`)) this.#send('resign', { key: this.keys[role] });
+        }));
+      } else {
+        parts.push(tool(`Play ${name} myself`, () => this.#send('seat', { key: this.keys[role], seat: { kind: 'person' } })));
+      }
     }
-    if (this.view.is_hidden && own.length > 1) {
-      parts.push(...own.map((role) => tool(`See as ${this.view.roles[role]?.name ?? role}`, () => {
+    if (view.is_hidden && own.length > 1) {
+      parts.push(...own.map((role) => tool(`See as ${view.roles[role]?.name ?? role}`, () => {
         this.seat = String(role);
         this.#follow();
       })));
     }
+    parts.push(h('a', { href: `/api/matches/${this.match}`, download: `match-${this.match}.json` }, 'Record'));
     this.tools.replaceChildren(...parts);
   }
 
   #listHistory() {
-    this.history.replaceChildren(...this.view.history.map((/** @type {any} */ step, /** @type {number} */ at) => {
-      const moves = step.moves.map((/** @type {string | null} */ text, /** @type {number} */ role) =>
-        text === null || text === 'noop' ? null : `${this.view.roles[role]?.name}: ${text}`).filter(Boolean);
-      const thoughts = (step.thoughts ?? []).filter(Boolean).map((/** @type {any} */ it) =>
-        h('details', {}, h('summary', { class: 'soft' },
+    const view = this.view;
+    if (!view) return;
+    this.history.replaceChildren(...view.history.map((step, at) => {
+      const moves = step.moves.map((text, role) =>
+        text === null || text === 'noop' ? null : `${view.roles[role]?.name}: ${text}`).filter(Boolean);
+      const thoughts = step.thoughts.filter((it) => it !== null).map((it) => it.n_playouts === 0 && it.line.length === 0
+        ? h('span', { class: 'soft' }, it.search ? ` (${it.search})` : '')
+        : h('details', {}, h('summary', { class: 'soft' },
           `${it.search || 'forced'}${it.goal == null ? '' : `, expects ${it.goal.toFixed(0)}`}, ${it.n_playouts} playouts`),
-        h('p', { class: 'soft' }, it.line.map((/** @type {string[]} */ joint) =>
+        h('p', { class: 'soft' }, it.line.map((joint) =>
           joint.filter((text) => text !== 'noop').join(' ')).join(', then ') || 'No line is known.')));
       return h('li', { onclick: () => this.#look(at + 1) }, moves.join(', ') || '…', ...thoughts);
     }));
@@ -239,6 +284,7 @@ export class Match extends HTMLElement {
     this.step = Math.max(0, step);
     this.slider.value = String(this.step);
     try {
+      /** @type {StateView} */
       const state = await get(`/api/matches/${this.match}/states/${this.step}`);
       if (this.step !== state.step) return;
       this.board.show(state.svg, []);
@@ -267,7 +313,7 @@ export class Match extends HTMLElement {
   /** @param {string} text */
   async #choose(text) {
     const [mine] = this.#pending();
-    if (!mine) return;
+    if (!mine || !this.view) return;
     await this.#send('moves', { key: this.keys[mine.role], step: this.view.n_steps, text });
   }
 
@@ -285,22 +331,23 @@ export class Match extends HTMLElement {
     }
   }
 
-  /** @param {any} mine */
+  /** @param {PendingView} mine */
   async #askHint(mine) {
     this.hint.replaceChildren('Searching …');
+    /** @type {HintView | null} */
     const hint = await this.#send('hint', { key: this.keys[mine.role] });
     if (!hint) {
       this.hint.replaceChildren();
       return;
     }
-    const touches = new Map(mine.moves.map((/** @type {any} */ it) => [it.text, it]));
+    const touches = new Map(mine.moves.map((it) => [it.text, it]));
     this.board.point(touches.get(hint.moves[0]?.text) ?? null, 'hinted');
     for (const button of /** @type {any} */ (this.moves.children)) {
       button.classList.toggle('hinted', button.dataset.move === hint.moves[0]?.text);
     }
     const expects = hint.goal == null ? '' : ` expects ${hint.goal.toFixed(0)}${hint.is_proven ? ', proved' : ''}`;
     this.hint.replaceChildren(h('p', {}, `${hint.search}${expects} after ${hint.n_playouts} playouts.`),
-      h('ol', {}, ...hint.moves.slice(0, 5).map((/** @type {any} */ it) => h('li', {
+      h('ol', {}, ...hint.moves.slice(0, 5).map((it) => h('li', {
         onmouseenter: () => this.board.point(touches.get(it.text) ?? null, 'shown'),
         onmouseleave: () => this.board.point(null, 'shown'),
       }, `${it.text}: ${it.goal == null ? 'not tried' : it.goal.toFixed(0)}${it.is_proven ? ' proved' : ''}, ${it.n_visits} visits`))));

@@ -1,8 +1,11 @@
 // The editor of rulesheets.
 
 import { get, post } from './api.js';
-import { h, image } from './dom.js';
-import { seats, showStudy } from './library.js';
+import { diagnosticLines, h, image, selectIn } from './dom.js';
+import { seats, studies } from './library.js';
+
+/** @typedef {import('./types').SheetView} SheetView */
+/** @typedef {import('./types').GameView} GameView */
 
 const DRAFT = 'draft';
 const START = `(role you)
@@ -40,11 +43,8 @@ export async function write(main, name) {
       }
     }
   };
-  const show = async (/** @type {any} */ sheet) => {
-    const lines = sheet.diagnostics.map((/** @type {any} */ it) => h('li', {}, h('button', {
-      class: it.severity === 'error' ? 'error' : '',
-      onclick: () => select(it.start, it.end),
-    }, `${it.line}:${it.column} ${it.severity}[${it.code}]: ${it.message}${it.help ? ` (${it.help})` : ''}`)));
+  const show = async (/** @type {SheetView} */ sheet) => {
+    const lines = diagnosticLines(sheet.diagnostics, select);
     if (sheet.message) lines.push(h('li', { class: 'error' }, sheet.message));
     found.replaceChildren(...(lines.length ? lines : [h('li', { class: 'soft' }, 'No mistakes found.')]));
     board.replaceChildren(sheet.svg ? image(sheet.svg) : '');
@@ -54,12 +54,7 @@ export async function write(main, name) {
     const rules = { get rules() { return text.value; }, get title() { return title.value; } };
     play.replaceChildren(now ? await seats(sheet.roles, rules) : '');
   };
-  const select = (/** @type {number} */ start, /** @type {number} */ end) => {
-    text.focus();
-    text.setSelectionRange(start, end);
-    const line = text.value.slice(0, start).split('\n').length;
-    text.scrollTop = Math.max(0, line - 5) * 19.6;
-  };
+  const select = (/** @type {number} */ start, /** @type {number} */ end) => selectIn(text, start, end);
   text.addEventListener('input', () => {
     clearTimeout(timer);
     timer = setTimeout(check, 250);
@@ -89,21 +84,33 @@ export async function write(main, name) {
     link.click();
     URL.revokeObjectURL(link.href);
   };
-  const count = async () => {
-    study.replaceChildren('Playing random games …');
+  const scramble = async () => {
     try {
-      showStudy(study, await post('/api/study', { rules: text.value }));
+      const seed = Math.floor(Math.random() * 2 ** 31);
+      put((await post('/api/scramble', { rules: text.value, seed })).rules);
     } catch (error) {
-      study.replaceChildren(/** @type {Error} */ (error).message);
+      found.replaceChildren(h('li', { class: 'error' }, /** @type {Error} */ (error).message));
+    }
+  };
+  const add = async () => {
+    try {
+      const added = await post('/api/games', { title: title.value || 'my game', rules: text.value });
+      location.hash = `#/game/${added.name}`;
+    } catch (error) {
+      found.replaceChildren(h('li', { class: 'error' }, /** @type {Error} */ (error).message));
     }
   };
   main.replaceChildren(h('h1', {}, 'Write rules'),
     h('div', { class: 'split' },
-      h('section', {}, h('p', { class: 'row' }, title, open, h('button', { onclick: save }, 'Save')),
+      h('section', {}, h('p', { class: 'row' }, title, open, h('button', { onclick: save }, 'Save'),
+        h('button', { onclick: add }, 'Add to the library'),
+        h('button', { onclick: scramble, title: 'The same game under other names' }, 'Scramble')),
         text, h('p', { class: 'soft' }, 'F12 goes to the definition of the relation at the cursor.'), found),
-      h('section', {}, board, h('h2', {}, 'Play'), play, h('h2', {}, 'Study'),
-        h('button', { onclick: count }, 'Count and play random games'), study)));
+      h('section', {}, board, h('h2', {}, 'Play'), play, h('h2', {}, 'Study'), study)));
+  study.replaceChildren(...studies(
+    () => post('/api/study', { rules: text.value }), () => post('/api/analysis', { rules: text.value })));
   if (name) {
+    /** @type {GameView} */
     const game = await get(`/api/games/${encodeURIComponent(name)}`);
     title.value = game.title;
     put(game.rules);

@@ -9,10 +9,12 @@ use ludex_player::{PlayerSpec, memory_of_each};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 
+use crate::analysis::{self, AnalysisView};
+use crate::models::{self, ModelView};
 use crate::play::{Shared, Slots};
 use crate::room::Room;
 use crate::sheet::{self, MAX_SHEET, SheetView};
-use crate::store::{MatchPlan, SeatPlan, Store, StoreError};
+use crate::store::{AddedGame, MatchPlan, SeatPlan, Store, StoreError};
 use crate::study::{self, StudyView};
 
 /// How a server is set up.
@@ -40,8 +42,8 @@ pub struct App {
     pub(crate) config: AppConfig,
     shared: Arc<Shared>,
     rooms: Mutex<BTreeMap<String, Room>>,
-    /// What was read of the built-in games.
-    sheets: Mutex<BTreeMap<&'static str, Arc<SheetView>>>,
+    /// What was read of the games of the library.
+    sheets: Mutex<BTreeMap<String, Arc<SheetView>>>,
     /// Rulesheets that may be read at a time.
     readers: Semaphore,
     /// Pages that may listen for events at a time.
@@ -62,6 +64,10 @@ const MAX_MATCHES: usize = 100_000;
 const PLAYER_MEMORY: usize = 64 << 20;
 /// The longest time of players for a move, in milliseconds.
 const MAX_MOVE_TIME: u64 = 60_000;
+/// The shortest and the longest time of people for a move, in milliseconds.
+const PERSON_TIMES: (u64, u64) = (1_000, 24 * 3_600_000);
+/// Games that may be added to the library of the page.
+const MAX_GAMES: usize = 1_000;
 /// The longest title, in characters.
 const MAX_TITLE: usize = 80;
 
@@ -79,6 +85,9 @@ pub struct NewMatch {
     pub seats: Vec<SeatPlan>,
     /// Thinking time of players, in milliseconds.
     pub move_time: u64,
+    /// Time of people for a move, in milliseconds; as long as they like if it is missing.
+    #[serde(default)]
+    pub person_time: Option<u64>,
 }
 
 /// Why a request is refused.
@@ -150,13 +159,11 @@ impl App {
     pub(crate) async fn start(self: &Arc<Self>, wanted: NewMatch) -> Result<MatchPlan, Refusal> {
         let (title, rules, sheet) = match (&wanted.game, &wanted.rules) {
             (Some(name), None) => {
-                let game = find_game(name)?;
-                (game.about().title, game.rules.to_string(), self.game_sheet(game.name).await?)
+                let game = self.find_game(name)?;
+                (game.title, game.rules, self.game_sheet(name).await?)
             }
             (None, Some(rules)) => {
-                let title = wanted.title.clone().unwrap_or_default();
-                let title: String = title.chars().take(MAX_TITLE).collect();
-                let title = if title.trim().is_empty() { "pasted rules".into() } else { title };
+                let title = title_of(wanted.title.as_deref().unwrap_or_default());
                 (title, rules.clone(), Arc::new(self.read(rules.clone()).await?))
             }
             _ => return Err(Refusal::Wrong("give either `game` or `rules`".into())),
@@ -170,15 +177,7 @@ impl App {
                 message.unwrap_or_else(|| "the rules have mistakes".into()),
             ));
         }
-        if wanted.seats.len() != sheet.roles.len() {
-            let (n_seats, n_roles) = (wanted.seats.len(), sheet.roles.len());
-            return Err(Refusal::Wrong(format!("{n_seats} seats for {n_roles} roles")));
-        }
-        for seat in &wanted.seats {
-            if let SeatPlan::Player { player } = seat {
-                PlayerSpec::parse(player).map_err(|error| Refusal::Wrong(error.to_string()))?;
-            }
-        }
+        self.check_seats(&wanted.seats, sheet.roles.len())?;
         self.allow_one()?;
         if self.store().n_matches()? >= MAX_MATCHES {
             let remedy = "start the server with another --database";
@@ -196,13 +195,104 @@ impl App {
             seats: wanted.seats,
             keys,
             move_time: wanted.move_time.clamp(10, MAX_MOVE_TIME),
+            person_time: wanted.person_time.map(|time| time.clamp(PERSON_TIMES.0, PERSON_TIMES.1)),
+            resigned: None,
             seed,
         };
-        // Waiting for the disk must not keep other requests waiting.
-        let (shared, added) = (Arc::clone(&self.shared), plan.clone());
-        let adding = tokio::task::spawn_blocking(move || shared.store.add_match(&added));
-        adding.await.map_err(|error| Refusal::Failed(format!("a mistake of Ludex: {error}")))??;
+        let added = plan.clone();
+        self.on_disk(move |store| store.add_match(&added)).await?;
         Ok(plan)
+    }
+
+    /// Whether these seats are for so many roles, and everybody can be had.
+    fn check_seats(&self, seats: &[SeatPlan], n_roles: usize) -> Result<(), Refusal> {
+        let wrong = |message: String| Err(Refusal::Wrong(message));
+        if seats.len() != n_roles {
+            return wrong(format!("{} seats for {n_roles} roles", seats.len()));
+        }
+        let is_elsewhere = |seat: &SeatPlan| matches!(seat, SeatPlan::Elsewhere { .. });
+        if seats.iter().any(is_elsewhere) && !seats.iter().all(is_elsewhere) {
+            return wrong("a match that another program hosts has all its seats elsewhere".into());
+        }
+        for seat in seats {
+            match seat {
+                SeatPlan::Person => {}
+                SeatPlan::Player { player } => {
+                    PlayerSpec::parse(player).map_err(|error| Refusal::Wrong(error.to_string()))?;
+                }
+                SeatPlan::Remote { .. } if self.config.token.is_some() => {
+                    return wrong(
+                        "programs elsewhere can play only on a server for this machine alone, \
+                         because visitors could make it call others; start it without --listen"
+                            .into(),
+                    );
+                }
+                SeatPlan::Remote { url: text } | SeatPlan::Elsewhere { name: text } => {
+                    if text.is_empty() || text.len() > 4 * MAX_TITLE {
+                        return wrong("an address or a name is empty or too long".into());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds a game of the library: a built-in one, or one that was added.
+    pub(crate) fn find_game(&self, name: &str) -> Result<AddedGame, Refusal> {
+        if let Some(game) = ludex_library::find(name) {
+            let title = game.about().title;
+            return Ok(AddedGame { name: game.name.into(), title, rules: game.rules.into() });
+        }
+        let missing = || Refusal::Missing(format!("there is no game `{name}`"));
+        self.store().find_game(name)?.ok_or_else(missing)
+    }
+
+    /// Adds a game to the library; returns its name.
+    pub(crate) async fn add_game(&self, title: &str, rules: String) -> Result<String, Refusal> {
+        let sheet = self.read(rules.clone()).await?;
+        if !sheet.is_playable {
+            return Err(Refusal::Wrong("the rules have mistakes; repair them first".into()));
+        }
+        if self.store().games()?.len() >= MAX_GAMES {
+            return Err(Refusal::Busy(format!("{MAX_GAMES} games were added; remove some")));
+        }
+        let title = title_of(title);
+        let name = name_of(&title);
+        if ludex_library::find(&name).is_some() {
+            return Err(Refusal::Wrong(format!(
+                "there is a built-in game `{name}`; choose another title"
+            )));
+        }
+        let game = AddedGame { name: name.clone(), title, rules };
+        self.on_disk(move |store| store.add_game(&game)).await?;
+        self.forget_sheet(&name);
+        Ok(name)
+    }
+
+    /// Removes a game that was added.
+    pub(crate) async fn remove_game(&self, name: &str) -> Result<(), Refusal> {
+        if ludex_library::find(name).is_some() {
+            return Err(Refusal::Wrong("built-in games stay".into()));
+        }
+        let game = self.find_game(name)?;
+        self.forget_sheet(name);
+        self.on_disk(move |store| store.remove_game(&game.name)).await
+    }
+
+    /// Writes to the database. Waiting for the disk must not keep other requests waiting.
+    async fn on_disk(
+        &self,
+        write: impl FnOnce(&Store) -> Result<(), StoreError> + Send + 'static,
+    ) -> Result<(), Refusal> {
+        let shared = Arc::clone(&self.shared);
+        let writing = tokio::task::spawn_blocking(move || write(&shared.store));
+        Ok(writing
+            .await
+            .map_err(|error| Refusal::Failed(format!("a mistake of Ludex: {error}")))??)
+    }
+
+    fn forget_sheet(&self, name: &str) {
+        self.sheets.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
     }
 
     fn allow_one(&self) -> Result<(), Refusal> {
@@ -228,14 +318,37 @@ impl App {
         self.work(move |stopped| study::study(&rules, stopped)).await?.map_err(Refusal::Wrong)
     }
 
-    /// Returns what was read of a built-in game.
+    /// Looks into the rules on a thread for that.
+    pub(crate) async fn analyze(&self, rules: String) -> Result<AnalysisView, Refusal> {
+        check_size(&rules)?;
+        self.work(move |stopped| analysis::analyze(&rules, stopped)).await?.map_err(Refusal::Wrong)
+    }
+
+    /// Returns the same game under other names.
+    pub(crate) async fn scramble(&self, rules: String, seed: u64) -> Result<String, Refusal> {
+        check_size(&rules)?;
+        self.work(move |_| sheet::scramble(&rules, seed)).await?.map_err(Refusal::Wrong)
+    }
+
+    /// Solves a constraint model on a thread for that.
+    pub(crate) async fn solve_model(
+        &self,
+        text: String,
+        data: String,
+    ) -> Result<ModelView, Refusal> {
+        check_size(&text)?;
+        check_size(&data)?;
+        self.work(move |stopped| models::solve(&text, &data, stopped)).await
+    }
+
+    /// Returns what was read of a game of the library.
     pub(crate) async fn game_sheet(&self, name: &str) -> Result<Arc<SheetView>, Refusal> {
-        let game = find_game(name)?;
         let lock = || self.sheets.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sheet) = lock().get(game.name) {
+        if let Some(sheet) = lock().get(name) {
             return Ok(Arc::clone(sheet));
         }
-        let sheet = Arc::new(self.read(game.rules.to_string()).await?);
+        let game = self.find_game(name)?;
+        let sheet = Arc::new(self.read(game.rules).await?);
         lock().insert(game.name, Arc::clone(&sheet));
         Ok(sheet)
     }
@@ -265,13 +378,36 @@ impl Drop for SetOnDrop {
 fn check_size(rules: &str) -> Result<(), Refusal> {
     if rules.len() > MAX_SHEET {
         let n_bytes = rules.len();
-        let message = format!("the rulesheet has {n_bytes} bytes; the page takes {MAX_SHEET}");
+        let message = format!("the text has {n_bytes} bytes; the page takes {MAX_SHEET}");
         return Err(Refusal::Wrong(message));
     }
     Ok(())
 }
 
-/// Finds a built-in game.
-pub(crate) fn find_game(name: &str) -> Result<&'static ludex_library::LibraryGame, Refusal> {
-    ludex_library::find(name).ok_or_else(|| Refusal::Missing(format!("there is no game `{name}`")))
+/// A title of bounded length.
+fn title_of(text: &str) -> String {
+    let title: String = text.trim().chars().take(MAX_TITLE).collect();
+    if title.is_empty() { "pasted rules".into() } else { title }
+}
+
+/// The name of a game in links, from its title: small letters, digits and dashes.
+fn name_of(title: &str) -> String {
+    let letters = title.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' });
+    let name: String = letters.collect::<String>().to_ascii_lowercase();
+    let words: Vec<&str> = name.split('-').filter(|word| !word.is_empty()).collect();
+    if words.is_empty() { "game".into() } else { words.join("-") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_from_titles() {
+        assert_eq!(name_of("My  Game: 3x3!"), "my-game-3x3");
+        assert_eq!(name_of("  "), "game");
+        assert_eq!(name_of("Spiel ä"), "spiel");
+        assert_eq!(title_of(" "), "pasted rules");
+        assert_eq!(title_of(&"x".repeat(500)).len(), MAX_TITLE);
+    }
 }

@@ -27,6 +27,7 @@ pub(crate) const ASSETS: &[Asset] = &[
     Asset { path: "/board.js", mime: SCRIPT, text: include_str!("../page/board.js") },
     Asset { path: "/library.js", mime: SCRIPT, text: include_str!("../page/library.js") },
     Asset { path: "/match.js", mime: SCRIPT, text: include_str!("../page/match.js") },
+    Asset { path: "/model.js", mime: SCRIPT, text: include_str!("../page/model.js") },
     Asset { path: "/write.js", mime: SCRIPT, text: include_str!("../page/write.js") },
     Asset {
         path: "/api/openapi.json",

@@ -15,9 +15,11 @@ use futures_util::stream::{self, Stream};
 use ludex_player::players;
 use serde::{Deserialize, Serialize};
 
-use crate::app::{App, NewMatch, Refusal, find_game};
+use crate::analysis::AnalysisView;
+use crate::app::{App, NewMatch, Refusal};
 use crate::assets::{ASSETS, Asset};
 use crate::guard::guard;
+use crate::models::{EXAMPLES, ModelView};
 use crate::play::Command;
 use crate::room::Room;
 use crate::sheet::{MAX_SHEET, SheetView};
@@ -33,19 +35,26 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Returns what answers the requests to a server.
 pub fn router(app: Arc<App>) -> Router {
     let mut router = Router::new()
-        .route("/api/games", get(list_games))
+        .route("/api/games", get(list_games).post(add_game))
         .route("/api/games/{name}", get(show_game))
+        .route("/api/games/{name}/remove", post(remove_game))
         .route("/api/games/{name}/board.svg", get(show_thumbnail))
         .route("/api/games/{name}/study", get(study_game))
+        .route("/api/games/{name}/analysis", get(analyze_game))
         .route("/api/players", get(list_players))
         .route("/api/rules", post(check_rules))
         .route("/api/study", post(study_rules))
+        .route("/api/analysis", post(analyze_rules))
+        .route("/api/scramble", post(scramble_rules))
+        .route("/api/models", get(list_models).post(solve_model))
         .route("/api/matches", get(list_matches).post(start_match))
         .route("/api/matches/{id}", get(show_match))
         .route("/api/matches/{id}/events", get(follow_match))
         .route("/api/matches/{id}/states/{step}", get(show_state))
         .route("/api/matches/{id}/moves", post(make_move))
+        .route("/api/matches/{id}/steps", post(tell_step))
         .route("/api/matches/{id}/undo", post(undo))
+        .route("/api/matches/{id}/resign", post(resign))
         .route("/api/matches/{id}/hint", post(hint))
         .route("/api/matches/{id}/seat", post(change_seat));
     for asset in ASSETS {
@@ -68,7 +77,8 @@ fn asset_response(asset: &'static Asset) -> Response {
 
 /// The body of an answer that refuses a request.
 #[derive(Serialize)]
-struct RefusalBody {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct RefusalBody {
     error: String,
 }
 
@@ -109,48 +119,93 @@ where
 
 type Answer<T> = Result<Json<T>, Refusal>;
 
+/// A game in the list of the library.
 #[derive(Serialize)]
-struct GameRow {
-    name: &'static str,
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct GameRow {
+    name: String,
     title: String,
     summary: String,
     kind: String,
     simultaneous: bool,
     chance: bool,
     hidden: bool,
+    /// Whether a visitor added it.
+    added: bool,
 }
 
-async fn list_games() -> Json<Vec<GameRow>> {
-    let games = ludex_library::games().iter().map(|game| {
+async fn list_games(State(app): State<Arc<App>>) -> Answer<Vec<GameRow>> {
+    let built_in = ludex_library::games().iter().map(|game| {
         let about = game.about();
         GameRow {
-            name: game.name,
+            name: game.name.into(),
             title: about.title,
             summary: about.summary,
             kind: about.kind,
             simultaneous: about.simultaneous,
             chance: about.chance,
             hidden: about.hidden,
+            added: false,
         }
     });
-    Json(games.collect())
+    let added = app.store().games()?.into_iter().map(|(name, title)| GameRow {
+        name,
+        title,
+        summary: String::new(),
+        kind: "added here".into(),
+        simultaneous: false,
+        chance: false,
+        hidden: false,
+        added: true,
+    });
+    Ok(Json(added.chain(built_in).collect()))
 }
 
+/// A request to add a game.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewGame {
+    title: String,
+    rules: String,
+}
+
+/// The name of a game in links.
 #[derive(Serialize)]
-struct GameView {
-    name: &'static str,
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct GameName {
+    name: String,
+}
+
+async fn add_game(State(app): State<Arc<App>>, Body(body): Body<NewGame>) -> Answer<GameName> {
+    let name = app.add_game(&body.title, body.rules).await?;
+    Ok(Json(GameName { name }))
+}
+
+async fn remove_game(State(app): State<Arc<App>>, Path(name): Path<String>) -> Answer<Done> {
+    app.remove_game(&name).await?;
+    Ok(Json(Done {}))
+}
+
+/// A game of the library.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct GameView {
+    name: String,
     title: String,
     summary: String,
-    rules: &'static str,
+    rules: String,
     sheet: SheetView,
+    /// Whether a visitor added it.
+    added: bool,
 }
 
 async fn show_game(State(app): State<Arc<App>>, Path(name): Path<String>) -> Answer<GameView> {
-    let game = find_game(&name)?;
-    let about = game.about();
-    let (title, summary) = (about.title, about.summary);
-    let sheet = SheetView::clone(&*app.game_sheet(game.name).await?);
-    Ok(Json(GameView { name: game.name, title, summary, rules: game.rules, sheet }))
+    let game = app.find_game(&name)?;
+    let built_in = ludex_library::find(&name);
+    let summary = built_in.map(|it| it.about().summary).unwrap_or_default();
+    let sheet = SheetView::clone(&*app.game_sheet(&name).await?);
+    let (title, rules) = (game.title, game.rules);
+    Ok(Json(GameView { name: game.name, title, summary, rules, sheet, added: built_in.is_none() }))
 }
 
 async fn show_thumbnail(
@@ -164,12 +219,13 @@ async fn show_thumbnail(
 }
 
 async fn study_game(State(app): State<Arc<App>>, Path(name): Path<String>) -> Answer<StudyView> {
-    let game = find_game(&name)?;
-    Ok(Json(app.study(game.rules.into()).await?))
+    let game = app.find_game(&name)?;
+    Ok(Json(app.study(game.rules).await?))
 }
 
 #[derive(Serialize)]
-struct PlayerRow {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct PlayerRow {
     name: &'static str,
     summary: &'static str,
 }
@@ -199,12 +255,89 @@ async fn study_rules(
     Ok(Json(app.study(body.rules).await?))
 }
 
-async fn list_matches(State(app): State<Arc<App>>) -> Answer<Vec<MatchRow>> {
-    Ok(Json(app.store().latest(N_LATEST)?))
+async fn analyze_game(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+) -> Answer<AnalysisView> {
+    let game = app.find_game(&name)?;
+    Ok(Json(app.analyze(game.rules).await?))
+}
+
+async fn analyze_rules(
+    State(app): State<Arc<App>>,
+    Body(body): Body<RulesBody>,
+) -> Answer<AnalysisView> {
+    Ok(Json(app.analyze(body.rules).await?))
+}
+
+/// A request for the same game under other names.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ScrambleBody {
+    rules: String,
+    seed: u64,
+}
+
+/// A rulesheet.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct RulesView {
+    rules: String,
+}
+
+async fn scramble_rules(
+    State(app): State<Arc<App>>,
+    Body(body): Body<ScrambleBody>,
+) -> Answer<RulesView> {
+    let rules = app.scramble(body.rules, body.seed).await?;
+    Ok(Json(RulesView { rules }))
+}
+
+/// A model that comes with the page.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct ModelRow {
+    name: &'static str,
+    text: &'static str,
+}
+
+async fn list_models() -> Json<Vec<ModelRow>> {
+    Json(EXAMPLES.iter().map(|&(name, text)| ModelRow { name, text }).collect())
+}
+
+/// A request to solve a model.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelBody {
+    text: String,
+    #[serde(default)]
+    data: String,
+}
+
+async fn solve_model(
+    State(app): State<Arc<App>>,
+    Body(body): Body<ModelBody>,
+) -> Answer<ModelView> {
+    Ok(Json(app.solve_model(body.text, body.data).await?))
+}
+
+/// What to search for; everything if it is empty.
+#[derive(Deserialize)]
+struct Wanted {
+    #[serde(default)]
+    words: String,
+}
+
+async fn list_matches(
+    State(app): State<Arc<App>>,
+    Query(wanted): Query<Wanted>,
+) -> Answer<Vec<MatchRow>> {
+    Ok(Json(app.store().latest(&wanted.words, N_LATEST)?))
 }
 
 #[derive(Serialize)]
-struct StartedMatch {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct StartedMatch {
     id: String,
     /// The secret key of each seat.
     keys: Vec<String>,
@@ -300,7 +433,8 @@ struct ChangeBody {
 }
 
 #[derive(Serialize)]
-struct Done {}
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Done {}
 
 fn seated(app: &App, id: &str, key: &str) -> Result<(Room, usize), Refusal> {
     let room = app.room(id)?;
@@ -317,6 +451,36 @@ async fn make_move(
     let (room, role) = seated(&app, &id, &body.key)?;
     let MoveBody { step, text, .. } = body;
     let done = room.ask(|reply| Command::Move { role, step, text, reply }).await;
+    done.map(|()| Json(Done {})).map_err(Refusal::Wrong)
+}
+
+/// A step of a match that another program hosts; the key is that of any seat.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StepBody {
+    key: String,
+    step: usize,
+    moves: Vec<String>,
+}
+
+async fn tell_step(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    Body(body): Body<StepBody>,
+) -> Answer<Done> {
+    let (room, _) = seated(&app, &id, &body.key)?;
+    let StepBody { step, moves, .. } = body;
+    let done = room.ask(|reply| Command::Tell { step, moves, reply }).await;
+    done.map(|()| Json(Done {})).map_err(Refusal::Wrong)
+}
+
+async fn resign(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    Body(body): Body<SeatBody>,
+) -> Answer<Done> {
+    let (room, role) = seated(&app, &id, &body.key)?;
+    let done = room.ask(|reply| Command::Resign { role, reply }).await;
     done.map(|()| Json(Done {})).map_err(Refusal::Wrong)
 }
 

@@ -7,16 +7,17 @@
 //!
 //! 1. [`store`]: matches on disk.
 //! 2. [`sheet`]: a rulesheet from anywhere, within limits.
-//! 3. `play`: one match on a thread of its own; `room`: the way to it.
+//! 3. `play`: one match on a thread of its own; `remote`: programs elsewhere in it; `room`: the way to it.
 //! 4. [`view`]: what the page gets as JSON.
 //! 5. [`app`]: all matches of a server.
 //! 6. `guard`: who may ask; `handlers`: the answers; `assets`: the files of the page.
-//! 7. `study`: what random games show.
+//! 7. `study`: what random games show; `analysis`: what the rules say; `models`: constraint models.
 //!
 //! A step of a match is in the database before anyone sees it, so a killed server loses none.
 
 pub mod store;
 pub mod sheet;
+mod remote;
 mod play;
 mod room;
 pub mod view;
@@ -25,6 +26,10 @@ mod guard;
 mod handlers;
 mod assets;
 mod study;
+mod analysis;
+mod models;
+#[cfg(test)]
+mod types;
 
 use std::io;
 use std::net::TcpListener;

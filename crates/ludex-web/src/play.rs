@@ -4,18 +4,23 @@
 //! the same step. When every role has a move, the step goes to the database, then onto the board,
 //! and then to everyone who watches.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use ludex_base::{MoveId, PerceptId, Rng, RoleId, Seed};
+use ludex_base::{Deadline, MoveId, PerceptId, Rng, RoleId, Seed};
 use ludex_board::{Table, svg};
 use ludex_game::{Cursor, Game, Observe, StateOf};
+use ludex_net::RemoteSeat;
 use ludex_pipeline::LoadedGame;
 use ludex_player::{Choice, FLAGSHIP, Playable, Player, PlayerConfig, PlayerSpec, Seen};
+use ludex_referee::{Reply as RemoteReply, Seat as _};
+use ludex_search::information::{Follower, Model, Observation, Patience};
 use tokio::sync::{oneshot, watch};
 
+use crate::remote;
 use crate::sheet::{self, RoleView};
 use crate::store::{MatchPlan, SeatPlan, Store, StoredStep, StoredThought};
 use crate::view::{
@@ -30,6 +35,10 @@ pub(crate) enum Command {
     Undo { role: usize, reply: Reply<()> },
     /// A person asks for advice.
     Hint { role: usize, reply: Reply<HintView> },
+    /// A person gives up.
+    Resign { role: usize, reply: Reply<()> },
+    /// The program that hosts the match elsewhere tells a step.
+    Tell { step: usize, moves: Vec<String>, reply: Reply<()> },
     /// Somebody else takes a seat.
     Seat { role: usize, seat: SeatPlan, reply: Reply<()> },
     /// A viewer asks for an earlier state.
@@ -70,6 +79,8 @@ impl Views {
             seats: plan.seats.clone(),
             n_steps: 0,
             goals: None,
+            resigned: plan.resigned,
+            clock_end: None,
             svg: None,
             turn: Vec::new(),
             pending: Vec::new(),
@@ -126,6 +137,10 @@ pub(crate) struct Shared {
 /// A match without anybody who watches ends its thread after this time; the next viewer starts it
 /// again from the database.
 const IDLE_TIME: Duration = Duration::from_secs(600);
+/// Time for finding out what a person can know after a step.
+const BELIEF_TIME: Duration = Duration::from_millis(200);
+/// Uncertain fluents that are shaded; more of them would say little.
+const MAX_SHADED: usize = 1_000;
 /// The time of a hint.
 const HINT_TIME: Duration = Duration::from_secs(1);
 /// Most moves in a hint.
@@ -147,8 +162,16 @@ pub(crate) struct Play<'a, G: Playable> {
     steps: Vec<Step<G>>,
     /// The moves that people have chosen in this step.
     chosen: Vec<Option<MoveId>>,
+    /// The people whose move was drawn because their time was over.
+    is_late: Vec<bool>,
+    /// When people began to think about this step.
+    began: Instant,
     /// The player of each role, with the steps that it has seen.
     players: Vec<Option<(Player<G>, usize)>>,
+    /// What each person can know, with the steps that were taken in; only in a game with percepts.
+    followers: Vec<Option<(Follower<G>, usize)>>,
+    /// The program elsewhere that plays each role, with the moves that it was asked for.
+    remotes: Vec<Option<(RemoteSeat<G>, usize)>>,
     rng: Rng,
     failure: Option<String>,
 }
@@ -160,6 +183,29 @@ struct Step<G: Game> {
     joint: Vec<MoveId>,
     percepts: Vec<Vec<PerceptId>>,
     stored: StoredStep,
+}
+
+impl<G: Game> Step<G> {
+    /// What a role saw of the step.
+    fn seen(&self, role: usize, has_percepts: bool) -> Seen<'_> {
+        if has_percepts {
+            Seen::Own { own: self.joint[role], percepts: &self.percepts[role] }
+        } else {
+            Seen::Joint(&self.joint)
+        }
+    }
+}
+
+/// A remark about a move that nobody chose.
+fn remark(text: &str) -> StoredThought {
+    StoredThought {
+        search: text.into(),
+        goal: None,
+        is_proven: false,
+        n_playouts: 0,
+        depth: 0,
+        line: Vec::new(),
+    }
 }
 
 impl<'a, G: Playable> Play<'a, G> {
@@ -178,7 +224,11 @@ impl<'a, G: Playable> Play<'a, G> {
             cursor: game.cursor(),
             steps: Vec::new(),
             chosen: vec![None; n_roles],
+            is_late: vec![false; n_roles],
+            began: Instant::now(),
             players: (0..n_roles).map(|_| None).collect(),
+            followers: (0..n_roles).map(|_| None).collect(),
+            remotes: (0..n_roles).map(|_| None).collect(),
             // Steps that were played before a restart are not drawn again.
             rng: Seed(plan.seed).child(steps.len() as u64).rng(),
             version: views.borrow().version,
@@ -207,29 +257,65 @@ impl<'a, G: Playable> Play<'a, G> {
 
     /// Plays until nobody is interested any more.
     pub(crate) fn run(mut self, commands: &Receiver<Command>) {
+        while self.go_on(commands) {}
+        for (remote, _) in self.remotes.iter_mut().flatten() {
+            remote.abort();
+        }
+    }
+
+    /// Plays a step, or waits until something changes; returns whether the match is still of interest.
+    fn go_on(&mut self, commands: &Receiver<Command>) -> bool {
+        if !self.is_over() && !self.is_told() && self.undecided().is_empty() {
+            self.advance();
+            return true;
+        }
+        self.publish(Status::Waiting);
         loop {
-            if !self.is_over() && self.undecided().is_empty() {
-                self.advance();
-                continue;
-            }
-            self.publish(Status::Waiting);
-            loop {
-                match commands.recv_timeout(IDLE_TIME) {
-                    Ok(command) => {
-                        if self.handle(command) {
-                            break;
-                        }
+            let left = self.clock_end().map(|end| end.saturating_duration_since(Instant::now()));
+            match commands.recv_timeout(left.unwrap_or(IDLE_TIME).min(IDLE_TIME)) {
+                Ok(command) => {
+                    if self.handle(command) {
+                        return true;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if self.clock_end().is_some_and(|end| Instant::now() >= end) {
+                        self.run_out();
+                        return true;
                     }
                     // The room itself holds one receiver.
-                    Err(RecvTimeoutError::Timeout) if self.views.receiver_count() > 1 => {}
-                    Err(_) => return,
+                    if self.views.receiver_count() <= 1 {
+                        return false;
+                    }
                 }
+                Err(RecvTimeoutError::Disconnected) => return false,
             }
         }
     }
 
+    /// When the time of the people is over who have not chosen yet.
+    fn clock_end(&mut self) -> Option<Instant> {
+        let time = Duration::from_millis(self.plan.person_time?);
+        let is_running = !self.is_over() && !self.undecided().is_empty();
+        is_running.then(|| self.began + time)
+    }
+
+    /// Draws the moves of people whose time is over.
+    fn run_out(&mut self) {
+        for role in self.undecided() {
+            let legal = self.cursor.legal_moves(RoleId::new(role)).to_vec();
+            self.chosen[role] = self.rng.choose(&legal).copied();
+            self.is_late[role] = true;
+        }
+    }
+
+    /// Whether another program hosts the match.
+    fn is_told(&self) -> bool {
+        self.plan.seats.iter().any(|seat| matches!(seat, SeatPlan::Elsewhere { .. }))
+    }
+
     fn is_over(&mut self) -> bool {
-        self.failure.is_some() || self.cursor.is_terminal()
+        self.failure.is_some() || self.plan.resigned.is_some() || self.cursor.is_terminal()
     }
 
     /// The people who have not chosen yet, although they have a choice.
@@ -259,20 +345,30 @@ impl<'a, G: Playable> Play<'a, G> {
                 return self
                     .fail(format!("`{name}` has no legal move in a state that is not final"));
             };
-            let searches =
-                !self.roles[role].is_random && legal.len() > 1 && self.chosen[role].is_none();
-            if searches && !has_told {
+            let is_remote = matches!(self.plan.seats[role], SeatPlan::Remote { .. });
+            let is_open = !self.roles[role].is_random && self.chosen[role].is_none();
+            let searches = is_open && legal.len() > 1 && !is_remote;
+            // Programs elsewhere follow the match by the moves that they are asked for.
+            let is_asked = is_open && is_remote;
+            if (searches || is_asked) && !has_told {
                 self.publish(Status::Thinking);
                 has_told = true;
             }
             let (chosen, thought) = match self.chosen[role] {
+                Some(chosen) if self.is_late[role] => (chosen, Some(remark("out of time"))),
                 Some(chosen) => (chosen, None),
+                None if is_asked => self.ask_remote(role, &legal, drawn),
                 None if searches => self.search(role, &legal, drawn),
                 None => (drawn, None),
             };
             joint.push(chosen);
             thoughts.push(thought);
         }
+        self.finish_step(joint, thoughts);
+    }
+
+    /// Plays a step and stores it.
+    fn finish_step(&mut self, joint: Vec<MoveId>, thoughts: Vec<Option<StoredThought>>) {
         if self.cursor.has_fault() {
             let reason = self.loaded.fault().unwrap_or_else(|| "no reason is known".into());
             return self.fail(format!("the rules could not be evaluated in this state: {reason}"));
@@ -290,7 +386,57 @@ impl<'a, G: Playable> Play<'a, G> {
         {
             // What is not on disk has not happened.
             self.return_to(number);
-            self.fail(error.to_string());
+            return self.fail(error.to_string());
+        }
+        if goals.is_some() {
+            self.stop_remotes();
+        }
+    }
+
+    /// Tells the programs elsewhere that the game is over.
+    fn stop_remotes(&mut self) {
+        let has_percepts = self.game.has_percepts();
+        let Some(last) = self.steps.last() else { return };
+        for (role, remote) in self.remotes.iter_mut().enumerate() {
+            if let Some((mut seat, _)) = remote.take() {
+                seat.stop(last.seen(role, has_percepts));
+            }
+        }
+    }
+
+    /// Lets the program elsewhere that plays a role choose. One that has just taken the seat is told
+    /// about all steps so far.
+    fn ask_remote(
+        &mut self,
+        role: usize,
+        legal: &[MoveId],
+        drawn: MoveId,
+    ) -> (MoveId, Option<StoredThought>) {
+        let SeatPlan::Remote { url } = &self.plan.seats[role] else { return (drawn, None) };
+        if self.remotes[role].is_none() {
+            match remote::seat(self.game, self.loaded, &self.plan, url, role, self.steps.len()) {
+                Ok(seat) => self.remotes[role] = Some((seat, 0)),
+                Err(reason) => return (drawn, Some(remark(&reason))),
+            }
+        }
+        let time = remote::clock(self.plan.move_time);
+        let has_percepts = self.game.has_percepts();
+        let Some((seat, n_asked)) = &mut self.remotes[role] else { return (drawn, None) };
+        let mut reply = RemoteReply::Text(String::new());
+        while *n_asked <= self.steps.len() {
+            let last = n_asked.checked_sub(1).map(|at| self.steps[at].seen(role, has_percepts));
+            let seen = last.unwrap_or(Seen::Nothing);
+            reply = seat.play(seen, Instant::now() + time).reply;
+            *n_asked += 1;
+        }
+        let found = match &reply {
+            RemoteReply::Move(id) => Some(*id),
+            RemoteReply::Text(text) => self.game.find_move(RoleId::new(role), text),
+            RemoteReply::Lapse(_) => None,
+        };
+        match found.filter(|id| legal.contains(id)) {
+            Some(chosen) => (chosen, None),
+            None => (drawn, Some(remark(&remote::fault(&reply)))),
         }
     }
 
@@ -332,7 +478,7 @@ impl<'a, G: Playable> Play<'a, G> {
         let id = RoleId::new(role);
         let name = match &self.plan.seats[role] {
             SeatPlan::Player { player } => player,
-            SeatPlan::Person => FLAGSHIP,
+            SeatPlan::Person | SeatPlan::Remote { .. } | SeatPlan::Elsewhere { .. } => FLAGSHIP,
         };
         let has_percepts = self.game.has_percepts();
         let (player, n_seen) = self.players[role].get_or_insert_with(|| {
@@ -347,12 +493,7 @@ impl<'a, G: Playable> Play<'a, G> {
             (player, 0)
         });
         for step in &self.steps[*n_seen..] {
-            let seen = if has_percepts {
-                Seen::Own { own: step.joint[role], percepts: &step.percepts[role] }
-            } else {
-                Seen::Joint(&step.joint)
-            };
-            player.watch(seen, Instant::now() + time);
+            player.watch(step.seen(role, has_percepts), Instant::now() + time);
         }
         *n_seen = self.steps.len();
         player
@@ -365,7 +506,14 @@ impl<'a, G: Playable> Play<'a, G> {
         let percepts =
             self.game.role_ids().map(|role| self.cursor.percepts(role).to_vec()).collect();
         self.steps.push(Step { before, joint, percepts, stored });
+        self.begin_step();
+    }
+
+    /// Nobody has chosen yet.
+    fn begin_step(&mut self) {
         self.chosen.fill(None);
+        self.is_late.fill(false);
+        self.began = Instant::now();
     }
 
     /// Goes back to the state after this many steps.
@@ -375,9 +523,10 @@ impl<'a, G: Playable> Play<'a, G> {
             self.cursor.set_state(&state);
             self.steps.truncate(n_steps);
         }
-        self.chosen.fill(None);
+        self.begin_step();
         // Players cannot go back: new ones take their seats.
         self.players.iter_mut().for_each(|player| *player = None);
+        self.followers.iter_mut().for_each(|follower| *follower = None);
     }
 
     fn fail(&mut self, message: String) {
@@ -399,6 +548,14 @@ impl<'a, G: Playable> Play<'a, G> {
             }
             Command::Undo { role, reply } => {
                 let done = self.undo(role);
+                answer(reply, done)
+            }
+            Command::Resign { role, reply } => {
+                let done = self.resign(role);
+                answer(reply, done)
+            }
+            Command::Tell { step, moves, reply } => {
+                let done = self.tell(step, &moves);
                 answer(reply, done)
             }
             Command::Seat { role, seat, reply } => {
@@ -441,6 +598,10 @@ impl<'a, G: Playable> Play<'a, G> {
         if self.game.has_percepts() {
             return Err("moves cannot be taken back in a game with hidden information".into());
         }
+        if self.is_told() || self.plan.seats.iter().any(|it| matches!(it, SeatPlan::Remote { .. }))
+        {
+            return Err("moves cannot be taken back while a program elsewhere plays".into());
+        }
         let id = RoleId::new(role);
         let mut cursor = self.game.cursor();
         let last = (0..self.steps.len()).rev().find(|&number| {
@@ -450,11 +611,53 @@ impl<'a, G: Playable> Play<'a, G> {
         let number = last.ok_or("there is nothing to take back")?;
         self.shared.store.take_back(&self.plan.id, number).map_err(|error| error.to_string())?;
         self.failure = None;
+        self.plan.resigned = None;
         self.return_to(number);
         Ok(())
     }
 
+    /// Ends the match because a person gives up.
+    fn resign(&mut self, role: usize) -> Result<(), String> {
+        if self.is_over() {
+            return Err("the match is over".into());
+        }
+        if !self.is_person(role) {
+            return Err(format!("no person plays `{}`", self.roles[role].name));
+        }
+        self.shared.store.resign(&self.plan.id, role).map_err(|error| error.to_string())?;
+        self.plan.resigned = Some(role);
+        Ok(())
+    }
+
+    /// Plays a step of a match that another program hosts.
+    fn tell(&mut self, step: usize, moves: &[String]) -> Result<(), String> {
+        if !self.is_told() {
+            return Err("this server plays the match itself".into());
+        }
+        if self.is_over() {
+            return Err("the match is over".into());
+        }
+        if step != self.steps.len() {
+            return Err(format!("step {step} is not the current one, {}", self.steps.len()));
+        }
+        if moves.len() != self.roles.len() {
+            return Err(format!("{} moves for {} roles", moves.len(), self.roles.len()));
+        }
+        let mut joint = Vec::new();
+        for (role, text) in self.game.role_ids().zip(moves) {
+            let found = self.game.find_move(role, text);
+            let legal = found.filter(|id| self.cursor.legal_moves(role).contains(id));
+            joint.push(legal.ok_or_else(|| format!("`{text}` is not legal here"))?);
+        }
+        let thoughts = vec![None; joint.len()];
+        self.finish_step(joint, thoughts);
+        self.failure.clone().map_or(Ok(()), Err)
+    }
+
     fn seat(&mut self, role: usize, seat: SeatPlan) -> Result<(), String> {
+        if self.is_told() || matches!(seat, SeatPlan::Elsewhere { .. } | SeatPlan::Remote { .. }) {
+            return Err("only people and players of this server take a seat during a match".into());
+        }
         if let SeatPlan::Player { player } = &seat {
             PlayerSpec::parse(player).map_err(|error| error.to_string())?;
         }
@@ -463,6 +666,10 @@ impl<'a, G: Playable> Play<'a, G> {
         self.shared.store.set_seats(&self.plan.id, &seats).map_err(|error| error.to_string())?;
         self.plan.seats = seats;
         self.players[role] = None;
+        if let Some((mut remote, _)) = self.remotes[role].take() {
+            remote.abort();
+        }
+        self.began = Instant::now();
         Ok(())
     }
 
@@ -527,10 +734,10 @@ impl<'a, G: Playable> Play<'a, G> {
     fn publish(&mut self, status: Status) {
         self.version += 1;
         let is_hidden = self.game.has_percepts();
-        let status = match &self.failure {
-            Some(_) => Status::Failed,
-            None if self.cursor.is_terminal() => Status::Over,
-            None => status,
+        let status = match (self.failure.is_some(), self.is_over()) {
+            (true, _) => Status::Failed,
+            (false, true) => Status::Over,
+            (false, false) => status,
         };
         let open = self.view(status, None);
         let roles = if is_hidden && status != Status::Over {
@@ -540,6 +747,41 @@ impl<'a, G: Playable> Play<'a, G> {
         };
         let views = Views { version: self.version, open: to_json(&open), roles };
         self.views.send_replace(Arc::new(views));
+    }
+
+    /// The board as a role can know it: what is certain, and what is likely as shading. Nobody else's
+    /// moves or percepts go into it. Also returns the fluents whose cells can be touched.
+    fn belief(&mut self, role: usize) -> (String, Vec<String>) {
+        let (follower, n_seen) = self.followers[role].get_or_insert_with(|| {
+            (Follower::new(self.game, RoleId::new(role), Model::uniform()), 0)
+        });
+        let deadline = Deadline::after(BELIEF_TIME);
+        let patience = Patience { for_many: deadline.clone(), for_one: deadline };
+        // Draws of its own, so that looking does not change the match.
+        let mut rng = Seed(self.plan.seed).child(2_000 + role as u64).rng();
+        for step in &self.steps[*n_seen..] {
+            let observed = Observation::new(step.joint[role], &step.percepts[role]);
+            follower.follow(observed, &mut rng, &patience);
+        }
+        *n_seen = self.steps.len();
+        let information = follower.information();
+        let mut weights: BTreeMap<String, f64> = BTreeMap::new();
+        for possible in information.possible() {
+            for text in self.game.state_texts(&possible.state) {
+                *weights.entry(text).or_default() += possible.weight;
+            }
+        }
+        let (certain, others): (Vec<_>, Vec<_>) =
+            weights.into_iter().partition(|(_, weight)| *weight > 1.0 - 1e-6);
+        let certain: Vec<String> = certain.into_iter().map(|(text, _)| text).collect();
+        let scene = if others.len() > MAX_SHADED {
+            self.table.scene(&certain)
+        } else {
+            self.table.scene_of_belief(&certain, &others)
+        };
+        // Without a board, moves are made by their buttons.
+        let touched = if scene.boards.is_empty() { Vec::new() } else { certain };
+        (svg::render(&scene), touched)
     }
 
     /// The match as a role sees it, or as somebody who watches.
@@ -552,7 +794,10 @@ impl<'a, G: Playable> Play<'a, G> {
         let pending = if status == Status::Waiting { self.undecided() } else { Vec::new() };
         let may_choose = |role: &usize| !is_hidden || viewer == Some(*role);
         // Where a cell is must not tell what is hidden.
-        let drawn = if shows_all { fluents } else { Vec::new() };
+        let knower = viewer.filter(|&role| !shows_all && self.is_person(role));
+        let belief = knower.map(|role| self.belief(role));
+        let (belief, known) = belief.unzip();
+        let drawn = if shows_all { fluents } else { known.unwrap_or_default() };
         let pending = pending.into_iter().filter(may_choose).map(|role| {
             let legal = self.cursor.legal_moves(RoleId::new(role)).to_vec();
             let mut texts: Vec<String> = legal.iter().map(|&id| self.game.move_text(id)).collect();
@@ -584,11 +829,23 @@ impl<'a, G: Playable> Play<'a, G> {
             n_steps: self.steps.len(),
             history: self.steps.iter().map(step).collect(),
             goals: if status == Status::Over { self.goals() } else { None },
-            svg: shows_all.then(|| svg::render(&scene)),
+            resigned: self.plan.resigned,
+            clock_end: if status == Status::Waiting {
+                self.clock_end().map(since_1970)
+            } else {
+                None
+            },
+            svg: if shows_all { Some(svg::render(&scene)) } else { belief },
             turn: if shows_all { scene.turn } else { Vec::new() },
             pending,
         }
     }
+}
+
+/// A moment as the page understands it, in milliseconds since 1970.
+fn since_1970(moment: Instant) -> u64 {
+    let end = SystemTime::now() + moment.saturating_duration_since(Instant::now());
+    end.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
 }
 
 /// Sends an answer; returns whether something was done. Nobody may be waiting for it any more.

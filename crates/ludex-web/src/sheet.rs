@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use ludex_base::{Diagnostic, Severity, Source};
+use ludex_base::{Deadline, Diagnostic, Limits, Seed, Severity, Source};
 use ludex_board::{Table, svg};
 use ludex_game::{Cursor, Describe, Game};
 use ludex_pipeline::{EngineChoice, LoadError, LoadOptions, LoadedGame, load_unless, with_game};
@@ -17,12 +17,13 @@ const READ_TIME: Duration = Duration::from_secs(5);
 /// Time for building the engine of a match.
 const LOAD_TIME: Duration = Duration::from_secs(30);
 /// Memory for either, in bytes.
-const MEMORY: u64 = 500_000_000;
+pub(crate) const MEMORY: u64 = 500_000_000;
 /// Most diagnostics that are sent.
 const MAX_DIAGNOSTICS: usize = 100;
 
 /// What the page shows of a rulesheet.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SheetView {
     /// Whether the game can be played.
     pub is_playable: bool,
@@ -40,6 +41,7 @@ pub struct SheetView {
 
 /// A role, as JSON.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RoleView {
     /// Its name.
     pub name: String,
@@ -49,6 +51,7 @@ pub struct RoleView {
 
 /// A diagnostic, as JSON.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct DiagnosticView {
     /// Its code, which has a page in the documentation.
     pub code: &'static str,
@@ -110,6 +113,23 @@ fn show(loaded: &LoadedGame, view: &mut SheetView) {
     view.svg = svg::render(&table(loaded).scene(&fluents));
 }
 
+/// Returns the same rules under other names.
+///
+/// # Errors
+/// When the text is no rulesheet.
+pub(crate) fn scramble(rules: &str, seed: u64) -> Result<String, String> {
+    let source = Source::new("rules", rules);
+    let limits = Limits { max_bytes: MEMORY, ..Limits::usual().until(Deadline::after(READ_TIME)) };
+    let stopped = |_| "the rules could not be read in time".to_string();
+    let (sheet, found) = ludex_gdl::parse_within(&source, &limits).map_err(stopped)?;
+    if let Some(first) = found.iter().find(|it| it.severity.is_error()) {
+        let (line, _) = source.line_column(first.span.start);
+        return Err(format!("line {line}: {}", first.message));
+    }
+    let (scrambled, _) = ludex_gdl::scramble(&sheet, Seed(seed));
+    Ok(ludex_gdl::print_kif(&scrambled))
+}
+
 /// Builds the engine that plays a match.
 ///
 /// # Errors
@@ -132,7 +152,7 @@ pub fn roles(loaded: &LoadedGame) -> Vec<RoleView> {
     with_game!(&loaded.engine, |game| game.roles().iter().map(of).collect())
 }
 
-fn diagnostics(source: &Source, found: &[Diagnostic]) -> Vec<DiagnosticView> {
+pub(crate) fn diagnostics(source: &Source, found: &[Diagnostic]) -> Vec<DiagnosticView> {
     let mut sorted: Vec<&Diagnostic> = found.iter().collect();
     sorted.sort_by_key(|it| (it.span, std::cmp::Reverse(it.severity)));
     sorted.into_iter().take(MAX_DIAGNOSTICS).map(|it| diagnostic(source, it)).collect()

@@ -62,6 +62,7 @@ pub enum StoreError {
 
 /// Who sits on a seat.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum SeatPlan {
     /// A person with the key of the seat.
@@ -70,6 +71,16 @@ pub enum SeatPlan {
     Player {
         /// The player.
         player: String,
+    },
+    /// A program elsewhere that plays by the protocol of general game playing.
+    Remote {
+        /// Its address, `http://HOST:PORT`.
+        url: String,
+    },
+    /// Somebody in a match that another program hosts and tells the page about.
+    Elsewhere {
+        /// Who it is.
+        name: String,
     },
 }
 
@@ -88,12 +99,17 @@ pub struct MatchPlan {
     pub keys: Vec<String>,
     /// Thinking time of players, in milliseconds.
     pub move_time: u64,
+    /// Time of people for a move, in milliseconds; `None` lets them think as long as they like.
+    pub person_time: Option<u64>,
+    /// The role that gave up, if one has.
+    pub resigned: Option<usize>,
     /// The seed of random moves and players.
     pub seed: u64,
 }
 
 /// A finished step of a match.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StoredStep {
     /// The move of each role, as the rulesheet writes it.
     pub moves: Vec<String>,
@@ -103,6 +119,7 @@ pub struct StoredStep {
 
 /// What a player reported about its move.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StoredThought {
     /// The search.
     pub search: String,
@@ -120,21 +137,38 @@ pub struct StoredThought {
 
 /// A match in a list.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MatchRow {
     /// Its name in links.
     pub id: String,
     /// The title of its game.
     pub title: String,
+    /// Who plays, in the order of the roles.
+    pub seats: Vec<SeatPlan>,
     /// Steps so far.
     pub n_steps: usize,
     /// The goals of the roles, if it is over.
     pub goals: Option<Vec<u8>>,
+    /// The role that gave up, if one has.
+    pub resigned: Option<usize>,
     /// When it began, in seconds since 1970.
     pub began: i64,
 }
 
+/// A game that a visitor added to the library.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AddedGame {
+    /// Its name in links.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// Its rules.
+    pub rules: String,
+}
+
 /// The changes that make the database what it is, oldest first. Only append to this list.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE matches (
         id TEXT PRIMARY KEY,
         title TEXT NOT NULL,
@@ -153,7 +187,18 @@ const MIGRATIONS: &[&str] = &["
         PRIMARY KEY (match, number)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX matches_by_time ON matches (began);
-"];
+",
+    "
+    ALTER TABLE matches ADD COLUMN person_time INTEGER;
+    ALTER TABLE matches ADD COLUMN resigned INTEGER;
+    CREATE TABLE games (
+        name TEXT PRIMARY KEY,
+        title TEXT NOT NULL,
+        rules TEXT NOT NULL,
+        added INTEGER NOT NULL DEFAULT (unixepoch())
+    ) STRICT;
+",
+];
 
 impl Store {
     /// Opens the database in a file, and creates it if there is none.
@@ -204,10 +249,13 @@ impl Store {
     pub fn add_match(&self, plan: &MatchPlan) -> Result<(), StoreError> {
         let (seats, keys, plan) = (to_json(&plan.seats), to_json(&plan.keys), plan.clone());
         self.write(move |connection| {
-            let sql = "INSERT INTO matches (id, title, rules, seats, keys, move_time, seed)
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-            let MatchPlan { id, title, rules, move_time, seed, .. } = plan;
-            let row = params![id, title, rules, seats, keys, move_time, seed as i64];
+            let sql = "INSERT INTO matches
+                         (id, title, rules, seats, keys, move_time, seed, person_time, resigned)
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+            let MatchPlan { id, title, rules, move_time, seed, person_time, resigned, .. } = plan;
+            let seed = seed as i64;
+            let row =
+                params![id, title, rules, seats, keys, move_time, seed, person_time, resigned];
             connection.execute(sql, row).map(drop)
         })
     }
@@ -218,23 +266,25 @@ impl Store {
     /// When the database fails or is damaged.
     pub fn find_match(&self, id: &str) -> Result<Option<(MatchPlan, Vec<StoredStep>)>, StoreError> {
         let connection = self.lock();
-        let sql = "SELECT title, rules, seats, keys, move_time, seed FROM matches WHERE id = ?1";
-        type Row = (String, String, String, String, u64, i64);
-        let row: Option<Row> = connection
-            .query_row(sql, [id], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
-            })
-            .optional()?;
-        let Some((title, rules, seats, keys, move_time, seed)) = row else { return Ok(None) };
-        let plan = MatchPlan {
-            id: id.into(),
-            title,
-            rules,
-            seats: from_json("matches", &seats)?,
-            keys: from_json("matches", &keys)?,
-            move_time,
-            seed: seed as u64,
-        };
+        let sql = "SELECT title, rules, move_time, seed, person_time, resigned, seats, keys
+                   FROM matches WHERE id = ?1";
+        let row = connection.query_row(sql, [id], |row| {
+            let plan = MatchPlan {
+                id: id.into(),
+                title: row.get(0)?,
+                rules: row.get(1)?,
+                move_time: row.get(2)?,
+                seed: row.get::<_, i64>(3)? as u64,
+                person_time: row.get(4)?,
+                resigned: row.get(5)?,
+                seats: Vec::new(),
+                keys: Vec::new(),
+            };
+            Ok((plan, row.get::<_, String>(6)?, row.get::<_, String>(7)?))
+        });
+        let Some((mut plan, seats, keys)) = row.optional()? else { return Ok(None) };
+        plan.seats = from_json("matches", &seats)?;
+        plan.keys = from_json("matches", &keys)?;
         let mut query =
             connection.prepare("SELECT step FROM steps WHERE match = ?1 ORDER BY number")?;
         let texts = query.query_map([id], |row| row.get::<_, String>(0))?;
@@ -245,25 +295,38 @@ impl Store {
         Ok(Some((plan, steps)))
     }
 
-    /// Returns the latest matches.
+    /// Returns the latest matches whose title or seats have these words; all have no words.
     ///
     /// # Errors
     /// When the database fails or is damaged.
-    pub fn latest(&self, n_matches: usize) -> Result<Vec<MatchRow>, StoreError> {
+    pub fn latest(&self, words: &str, n_matches: usize) -> Result<Vec<MatchRow>, StoreError> {
         let connection = self.lock();
         let mut query = connection.prepare(
-            "SELECT id, title, (SELECT count(*) FROM steps WHERE match = id), goals, began
-             FROM matches ORDER BY began DESC, rowid DESC LIMIT ?1",
+            "SELECT id, title, (SELECT count(*) FROM steps WHERE match = id), goals, began, seats,
+                    resigned
+             FROM matches WHERE NOT EXISTS (
+                SELECT 1 FROM json_each(?1) WHERE instr(lower(title || ' ' || seats), value) = 0)
+             ORDER BY began DESC, rowid DESC LIMIT ?2",
         )?;
-        let rows = query.query_map([n_matches], |row| {
-            let goals: Option<String> = row.get(3)?;
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, goals, row.get(4)?))
+        let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
+        let rows = query.query_map(params![to_json(&words), n_matches], |row| {
+            let found = MatchRow {
+                id: row.get(0)?,
+                title: row.get(1)?,
+                n_steps: row.get(2)?,
+                began: row.get(4)?,
+                resigned: row.get(6)?,
+                goals: None,
+                seats: Vec::new(),
+            };
+            Ok((found, row.get::<_, Option<String>>(3)?, row.get::<_, String>(5)?))
         })?;
         let mut matches = Vec::new();
         for row in rows {
-            let (id, title, n_steps, goals, began) = row?;
-            let goals = goals.map(|goals| from_json("matches", &goals)).transpose()?;
-            matches.push(MatchRow { id, title, n_steps, goals, began });
+            let (mut found, goals, seats) = row?;
+            found.goals = goals.map(|goals| from_json("matches", &goals)).transpose()?;
+            found.seats = from_json("matches", &seats)?;
+            matches.push(found);
         }
         Ok(matches)
     }
@@ -309,7 +372,7 @@ impl Store {
         self.write(move |connection| {
             let sql = "DELETE FROM steps WHERE match = ?1 AND number >= ?2";
             connection.execute(sql, params![id, number])?;
-            let sql = "UPDATE matches SET goals = NULL WHERE id = ?1";
+            let sql = "UPDATE matches SET goals = NULL, resigned = NULL WHERE id = ?1";
             connection.execute(sql, params![id]).map(drop)
         })
     }
@@ -324,6 +387,64 @@ impl Store {
             let sql = "UPDATE matches SET seats = ?2 WHERE id = ?1";
             connection.execute(sql, params![id, seats]).map(drop)
         })
+    }
+
+    /// Lets a role give up.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn resign(&self, id: &str, role: usize) -> Result<(), StoreError> {
+        let id = id.to_string();
+        self.write(move |connection| {
+            let sql = "UPDATE matches SET resigned = ?2 WHERE id = ?1";
+            connection.execute(sql, params![id, role]).map(drop)
+        })
+    }
+
+    /// Adds a game to the library of the page, or replaces one that was added under this name.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn add_game(&self, game: &AddedGame) -> Result<(), StoreError> {
+        let AddedGame { name, title, rules } = game.clone();
+        self.write(move |connection| {
+            let sql = "INSERT OR REPLACE INTO games (name, title, rules) VALUES (?1, ?2, ?3)";
+            connection.execute(sql, params![name, title, rules]).map(drop)
+        })
+    }
+
+    /// Removes a game that was added; nothing happens if there is none.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn remove_game(&self, name: &str) -> Result<(), StoreError> {
+        let name = name.to_string();
+        self.write(move |connection| {
+            connection.execute("DELETE FROM games WHERE name = ?1", params![name]).map(drop)
+        })
+    }
+
+    /// Finds a game that was added.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn find_game(&self, name: &str) -> Result<Option<AddedGame>, StoreError> {
+        let sql = "SELECT title, rules FROM games WHERE name = ?1";
+        let found = self.lock().query_row(sql, [name], |row| {
+            Ok(AddedGame { name: name.into(), title: row.get(0)?, rules: row.get(1)? })
+        });
+        Ok(found.optional()?)
+    }
+
+    /// Returns the names and titles of the games that were added, by name.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn games(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let connection = self.lock();
+        let mut query = connection.prepare("SELECT name, title FROM games ORDER BY name")?;
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Makes a change, whole or not at all; it is on disk when this returns.
@@ -429,6 +550,8 @@ mod tests {
             seats: vec![SeatPlan::Person, SeatPlan::Player { player: "uct".into() }],
             keys: vec!["one".into(), "two".into()],
             move_time: 100,
+            person_time: Some(60_000),
+            resigned: None,
             seed: u64::MAX,
         }
     }
@@ -445,11 +568,48 @@ mod tests {
         store.add_step("m", 1, &step("right"), Some(&[100])).expect("stored");
         let found = store.find_match("m").expect("readable").expect("there");
         assert_eq!(found, (plan("m"), vec![step("left"), step("right")]));
-        assert_eq!(store.latest(9).expect("readable")[0].goals, Some(vec![100]));
+        assert_eq!(store.latest("", 9).expect("readable")[0].goals, Some(vec![100]));
         store.take_back("m", 1).expect("stored");
-        let row = store.latest(9).expect("readable").remove(0);
+        let row = store.latest("", 9).expect("readable").remove(0);
         assert_eq!((row.n_steps, row.goals), (1, None));
         assert_eq!(store.find_match("n").expect("readable"), None);
+    }
+
+    #[test]
+    fn matches_are_found_by_title_and_player() {
+        let store = Store::in_memory().expect("a database");
+        store.add_match(&plan("m")).expect("stored");
+        let n_found = |words: &str| store.latest(words, 9).expect("readable").len();
+        assert_eq!([n_found("A game"), n_found("game UCT"), n_found("game grave")], [1, 1, 0]);
+        assert_eq!(n_found("' OR 1=1 --"), 0);
+    }
+
+    #[test]
+    fn a_resignation_is_taken_back_with_a_step() {
+        let store = Store::in_memory().expect("a database");
+        store.add_match(&plan("m")).expect("stored");
+        store.add_step("m", 0, &step("left"), None).expect("stored");
+        store.resign("m", 1).expect("stored");
+        let resigned = || store.find_match("m").expect("readable").expect("there").0.resigned;
+        assert_eq!(resigned(), Some(1));
+        store.take_back("m", 0).expect("stored");
+        assert_eq!(resigned(), None);
+    }
+
+    #[test]
+    fn games_are_added_replaced_and_removed() {
+        let store = Store::in_memory().expect("a database");
+        let game = |rules: &str| AddedGame {
+            name: "mine".into(),
+            title: "Mine".into(),
+            rules: rules.into(),
+        };
+        store.add_game(&game("(role a)")).expect("stored");
+        store.add_game(&game("(role b)")).expect("stored");
+        assert_eq!(store.find_game("mine").expect("readable"), Some(game("(role b)")));
+        assert_eq!(store.games().expect("readable"), [("mine".into(), "Mine".into())]);
+        store.remove_game("mine").expect("stored");
+        assert_eq!(store.find_game("mine").expect("readable"), None);
     }
 
     #[test]

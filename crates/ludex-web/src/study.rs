@@ -20,6 +20,7 @@ const MAX_STEPS: usize = 2_000;
 
 /// Numbers about a game.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StudyView {
     /// Facts and rules of the rulesheet.
     pub n_rules: usize,
@@ -41,6 +42,7 @@ pub struct StudyView {
 
 /// Sizes of the ground game.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SizesView {
     /// Fluents.
     pub fluents: usize,
@@ -52,6 +54,7 @@ pub struct SizesView {
 
 /// The mean goal of a role.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RoleGoal {
     /// The role.
     pub role: String,

@@ -8,6 +8,7 @@ use crate::store::{SeatPlan, StoredThought};
 
 /// A match as one viewer sees it.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MatchView {
     /// Grows with every change.
     pub version: u64,
@@ -27,8 +28,12 @@ pub struct MatchView {
     pub seats: Vec<SeatPlan>,
     /// Finished steps.
     pub n_steps: usize,
-    /// The goals of the roles, if the match is over.
+    /// The goals of the roles, if the game has come to its end.
     pub goals: Option<Vec<u8>>,
+    /// The role that gave up, if one has.
+    pub resigned: Option<usize>,
+    /// When the time of people for their move is over, in milliseconds since 1970.
+    pub clock_end: Option<u64>,
     /// The state as an image, if the viewer may see it.
     pub svg: Option<String>,
     /// The roles that the state names as the ones to move.
@@ -41,6 +46,7 @@ pub struct MatchView {
 
 /// What a match does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// The engine is being built.
@@ -57,6 +63,7 @@ pub enum Status {
 
 /// A choice of a person.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PendingView {
     /// The number of the role.
     pub role: usize,
@@ -66,6 +73,7 @@ pub struct PendingView {
 
 /// A legal move.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MoveView {
     /// The move as the rulesheet writes it.
     pub text: String,
@@ -75,6 +83,7 @@ pub struct MoveView {
 
 /// A finished step.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StepView {
     /// The move of each role that the viewer may see.
     pub moves: Vec<Option<String>>,
@@ -86,6 +95,7 @@ pub struct StepView {
 
 /// A state of a match, to step back and forth.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StateView {
     /// Steps before it.
     pub step: usize,
@@ -97,6 +107,7 @@ pub struct StateView {
 
 /// What a search says about the moves of a role.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HintView {
     /// The search.
     pub search: String,
@@ -112,6 +123,7 @@ pub struct HintView {
 
 /// A move in a hint.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HintMove {
     /// The move.
     pub text: String,

@@ -174,6 +174,93 @@ fn a_player_answers_and_moves_are_taken_back() {
 }
 
 #[test]
+fn people_resign_and_go_on_after_an_undo() {
+    run(async {
+        let server = server();
+        let (id, keys) = start(&server, people("tictactoe", 2)).await;
+        waiting(&server, &id, &keys[0], 0).await;
+        assert_eq!(play(&server, &id, &keys[0], 0, "(mark 1 1)").await, StatusCode::OK);
+        waiting(&server, &id, &keys[0], 1).await;
+        let to = |what: &str, key: &str| {
+            post(&format!("/api/matches/{id}/{what}"), json!({ "key": key }).to_string())
+        };
+        assert_eq!(ask(&server, to("resign", &keys[1])).await.0, StatusCode::OK);
+        let view = follow(&server, &id, "", |view| view["status"] == "over").await;
+        assert_eq!((&view["resigned"], &view["goals"]), (&json!(1), &Value::Null));
+        let again = ask(&server, to("resign", &keys[0])).await;
+        assert_eq!(again.0, StatusCode::UNPROCESSABLE_ENTITY, "{}", again.1);
+        assert_eq!(ask(&server, to("undo", &keys[0])).await.0, StatusCode::OK);
+        assert_eq!(waiting(&server, &id, &keys[0], 0).await["resigned"], Value::Null);
+    });
+}
+
+#[test]
+fn a_person_whose_time_is_over_gets_a_drawn_move() {
+    run(async {
+        let server = server();
+        let mut body = people("tictactoe", 2);
+        body["person_time"] = json!(1_000);
+        let (id, _) = start(&server, body).await;
+        let view = follow(&server, &id, "", |view| view["status"] == "waiting").await;
+        assert!(view["clock_end"].as_u64().is_some(), "{view}");
+        let view = follow(&server, &id, "", |view| view["n_steps"] == 1).await;
+        assert_eq!(view["history"][0]["thoughts"][0]["search"], "out of time");
+        assert_eq!(view["history"][0]["thoughts"][1], Value::Null);
+    });
+}
+
+#[test]
+fn a_match_hosted_elsewhere_is_told_and_checked() {
+    run(async {
+        let server = server();
+        let seat = json!({ "kind": "elsewhere", "name": "somebody" });
+        let mixed = json!([seat, { "kind": "person" }]);
+        let body = json!({ "game": "tictactoe", "seats": mixed, "move_time": 10 });
+        let refused = ask(&server, post("/api/matches", body.to_string())).await;
+        assert_eq!(refused.0, StatusCode::UNPROCESSABLE_ENTITY);
+        let body = json!({ "game": "tictactoe", "seats": [seat, seat], "move_time": 10 });
+        let (id, keys) = start(&server, body).await;
+        let tell = async |step: usize, moves: [&str; 2]| {
+            let body = json!({ "key": keys[0], "step": step, "moves": moves });
+            ask(&server, post(&format!("/api/matches/{id}/steps"), body.to_string())).await.0
+        };
+        let refused = StatusCode::UNPROCESSABLE_ENTITY;
+        assert_eq!(tell(0, ["(mark 1 1)", "(mark 1 1)"]).await, refused);
+        assert_eq!(tell(1, ["(mark 1 1)", "noop"]).await, refused);
+        for (step, moves) in [
+            ["(mark 1 1)", "noop"],
+            ["noop", "(mark 2 1)"],
+            ["(mark 1 2)", "noop"],
+            ["noop", "(mark 2 2)"],
+            ["(mark 1 3)", "noop"],
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            assert_eq!(tell(step, moves).await, StatusCode::OK, "{step}");
+        }
+        let view = follow(&server, &id, "", |view| view["status"] == "over").await;
+        assert_eq!(view["goals"], json!([100, 0]));
+        assert_eq!(tell(5, ["noop", "noop"]).await, refused);
+    });
+}
+
+#[test]
+fn a_program_elsewhere_that_does_not_answer_is_replaced() {
+    run(async {
+        let server = server();
+        // Nothing listens at this port.
+        let remote = json!({ "kind": "remote", "url": "http://127.0.0.1:9" });
+        let seats = json!([remote, { "kind": "player", "player": "random" }]);
+        let body = json!({ "game": "tictactoe", "seats": seats, "move_time": 10 });
+        let (id, _) = start(&server, body).await;
+        let view = follow(&server, &id, "", |view| view["status"] == "over").await;
+        let remark = view["history"][0]["thoughts"][0]["search"].as_str().expect("a remark");
+        assert!(remark.starts_with("no answer"), "{remark}");
+    });
+}
+
+#[test]
 fn a_seat_can_be_given_to_a_player() {
     run(async {
         let server = server();

@@ -156,6 +156,31 @@ fn every_answer_is_as_described() {
             page.ask("post", "/api/rules", "/api/rules", Some(body.clone())).await;
             page.ask("post", "/api/study", "/api/study", Some(body)).await;
         }
+        page.ask("get", "/api/games/{name}/analysis", "/api/games/nim/analysis", None).await;
+        let nim = ludex_library::find("nim").expect("it").rules;
+        let body = json!({ "rules": nim });
+        page.ask("post", "/api/analysis", "/api/analysis", Some(body)).await;
+        let body = json!({ "rules": nim, "seed": 5 });
+        page.ask("post", "/api/scramble", "/api/scramble", Some(body)).await;
+        let body = json!({ "title": "My Nim", "rules": nim });
+        let added = page.ask("post", "/api/games", "/api/games", Some(body)).await;
+        assert_eq!(added["name"], "my-nim");
+        page.ask("get", "/api/games", "/api/games", None).await;
+        page.ask("get", "/api/games/{name}", "/api/games/my-nim", None).await;
+        let remove = "/api/games/{name}/remove";
+        page.ask("post", remove, "/api/games/my-nim/remove", None).await;
+        page.ask("post", remove, "/api/games/nim/remove", None).await;
+        let models = page.ask("get", "/api/models", "/api/models", None).await;
+        for text in [models[0]["text"].clone(), models[4]["text"].clone(), json!("nonsense")] {
+            page.ask("post", "/api/models", "/api/models", Some(json!({ "text": text }))).await;
+        }
+        let elsewhere = json!({ "kind": "elsewhere", "name": "somebody" });
+        let body = json!({ "game": "tictactoe", "seats": [elsewhere, elsewhere], "move_time": 20 });
+        let told = page.ask("post", "/api/matches", "/api/matches", Some(body)).await;
+        let told_id = told["id"].as_str().expect("a name");
+        let step = json!({ "key": told["keys"][0], "step": 0, "moves": ["(mark 1 1)", "noop"] });
+        let path = format!("/api/matches/{told_id}/steps");
+        page.ask("post", "/api/matches/{id}/steps", &path, Some(step)).await;
         let seats = json!([{ "kind": "person" }, { "kind": "player", "player": "uct" }]);
         let body = json!({ "game": "tictactoe", "seats": seats, "move_time": 20 });
         let made = page.ask("post", "/api/matches", "/api/matches", Some(body)).await;
@@ -177,6 +202,8 @@ fn every_answer_is_as_described() {
         let (template, path) = of("hint");
         page.ask("post", &template, &path, Some(json!({ "key": key }))).await;
         let (template, path) = of("undo");
+        page.ask("post", &template, &path, Some(json!({ "key": key }))).await;
+        let (template, path) = of("resign");
         page.ask("post", &template, &path, Some(json!({ "key": key }))).await;
         let (template, path) = of("seat");
         let seat = json!({ "kind": "player", "player": "random" });

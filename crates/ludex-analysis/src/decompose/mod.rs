@@ -92,6 +92,18 @@ pub enum Worth {
     Useless,
 }
 
+impl Worth {
+    /// Returns what people read.
+    pub fn name(self) -> &'static str {
+        match self {
+            Worth::Wins => "wins",
+            Worth::Scores => "scores",
+            Worth::Ends => "ends the game",
+            Worth::Useless => "useless",
+        }
+    }
+}
+
 /// Fluents that change whatever the roles do.
 #[derive(Clone, Debug)]
 pub struct IndependentPart {

@@ -1,11 +1,10 @@
 //! `ludex decompose`: the parts of a game that can be played one by one.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use ludex_analysis::decompose::{
-    DecomposeConfig, Decomposition, Worth, decompose, fluents_in_words, moves_in_words,
+    DecomposeConfig, Decomposition, decompose, fluents_in_words, moves_in_words,
 };
 use ludex_base::{Deadline, FluentId, MoveId};
 use ludex_board::{Table, svg};
@@ -115,15 +114,6 @@ pub fn run(args: &DecomposeArgs, common: &Common) -> Result<u8, Failure> {
 /// Time for the analysis if the call does not limit it.
 const USUAL_TIME: Duration = Duration::from_secs(60);
 
-fn worth_in_words(worth: Worth) -> &'static str {
-    match worth {
-        Worth::Wins => "wins",
-        Worth::Scores => "scores",
-        Worth::Ends => "ends the game",
-        Worth::Useless => "useless",
-    }
-}
-
 fn report(
     name: &str,
     found: &Decomposition,
@@ -146,7 +136,7 @@ fn report(
         name: name.to_owned(),
         subgames: (found.subgames.iter())
             .map(|it| SubgameJson {
-                worth: worth_in_words(it.worth),
+                worth: it.worth.name(),
                 is_proved: it.is_proved,
                 equal_to: it.equal_to + 1,
                 roles: it.roles.iter().map(|&role| vocabulary.role_text(role)).collect(),
@@ -239,7 +229,7 @@ fn dot(found: &Decomposition, vocabulary: &Vocabulary) -> String {
     let mut push = |line: String| writeln!(text, "  {line}").expect("a string takes all text");
     for (number, it) in (1..).zip(&found.subgames) {
         push(format!("subgraph cluster_{number} {{"));
-        push(format!("  label={};", quoted(format!("{number}: {}", worth_in_words(it.worth)))));
+        push(format!("  label={};", quoted(format!("{number}: {}", it.worth.name()))));
         for fluent in &it.fluents {
             let name = quoted(vocabulary.fluent_text(*fluent));
             push(format!("  f{} [label={name}];", fluent.index()));
@@ -280,32 +270,8 @@ fn drawing(
     let texts = |list: &[FluentId]| -> Vec<String> {
         list.iter().map(|&it| vocabulary.fluent_text(it)).collect()
     };
-    // A cell belongs to the subgame whose fluents put pieces on it.
-    let mut group_of: BTreeMap<(String, String), usize> = BTreeMap::new();
-    let mut all: Vec<String> = state.to_vec();
-    for (group, it) in found.subgames.iter().enumerate() {
-        let fluents = texts(&it.fluents);
-        for board in table.scene(&fluents).boards {
-            let occupied = board.cells.into_iter().filter(|cell| !cell.pieces.is_empty());
-            for cell in occupied {
-                group_of.entry((board.title.clone(), cell.name)).or_insert(group);
-            }
-        }
-        all.extend(fluents);
-    }
-    let mut scene = table.scene(state);
-    if scene.boards.is_empty() {
-        // Nothing is on the boards yet: show what can be.
-        scene = table.scene(&all);
-    }
-    let mut by_cell: BTreeMap<usize, usize> = BTreeMap::new();
-    for board in &scene.boards {
-        for cell in &board.cells {
-            if let Some(&group) = group_of.get(&(board.title.clone(), cell.name.clone())) {
-                by_cell.insert(cell.id, group);
-            }
-        }
-    }
+    let groups: Vec<Vec<String>> = found.subgames.iter().map(|it| texts(&it.fluents)).collect();
+    let (scene, by_cell) = table.grouped_scene(state, &groups);
     let board = svg::render_groups(&scene, |cell| by_cell.get(&cell).copied());
     let size = |name: &str| -> usize {
         let after = board.split_once(&format!(" {name}=\"")).map_or("", |it| it.1);
@@ -342,7 +308,7 @@ fn drawing(
             first if first == place => String::new(),
             first => format!(", like {}", first + 1),
         };
-        let title = format!("{} {}{equal}", place + 1, worth_in_words(it.worth));
+        let title = format!("{} {}{equal}", place + 1, it.worth.name());
         let fluents = fluents_in_words(&it.fluents, vocabulary);
         let moves = moves_in_words(&it.moves, vocabulary);
         draw_box(place, svg::group_color(place), [title, fluents, moves]);

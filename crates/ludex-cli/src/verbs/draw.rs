@@ -73,6 +73,35 @@ pub fn run(
     Ok(DONE)
 }
 
+/// What was drawn of the library, as JSON.
+#[derive(Serialize)]
+struct SheetJson {
+    games: Vec<String>,
+    n_bytes: usize,
+}
+
+/// Draws all built-in games on one sheet.
+pub fn library(file: Option<&Path>, common: &Common) -> Result<u8, Failure> {
+    let mut drawings = Vec::new();
+    for game in ludex_library::games() {
+        let loaded = load(&input::read(game.name)?, EngineChoice::Reasoner, common)?;
+        let fluents = with_game!(&loaded.engine, |game| game.state_texts(game.cursor().state()));
+        let scene = Table::of(&loaded.program, &loaded.role_names()).scene(&fluents);
+        drawings.push((game.about().title, svg::render(&scene)));
+    }
+    let sheet = svg::contact_sheet(&drawings);
+    if let Some(path) = file {
+        write_image(path, &sheet)?;
+    }
+    if common.json {
+        let games = ludex_library::games().iter().map(|game| game.name.to_string()).collect();
+        output::json(&SheetJson { games, n_bytes: sheet.len() })?;
+    } else if file.is_none() {
+        output::text(&sheet)?;
+    }
+    Ok(DONE)
+}
+
 /// Writes an image to a file.
 pub(super) fn write_image(path: &Path, drawing: &str) -> Result<(), Failure> {
     fs::write(path, drawing).map_err(|error| Failure::File {

@@ -20,6 +20,7 @@ use crate::args::{Common, MatchArgs};
 use crate::failure::{DONE, Failure, LIMIT};
 use crate::input::Input;
 use crate::load::{Loaded, load};
+use crate::page_watch::PageWatch;
 use crate::series_file::{Part, SeriesFile, Settings};
 use crate::{input, interrupt, match_moves, match_report, output, saved_file};
 
@@ -156,6 +157,10 @@ fn play<G: Playable>(
     let seating = Seating::new(players.len(), n_roles).map_err(|e| Failure::Call(e.to_string()))?;
     let interrupted = interrupt::flag();
     let n_parallel = common.n_threads().min(args.count).min(MAX_SEATS / n_roles).max(1);
+    let names = players.iter().map(|(name, _)| name.clone()).collect();
+    let about = (loaded.source.name(), loaded.source.text());
+    let watch = |link: &String| PageWatch::start(link, about, game.roles(), names, &seating);
+    let (page, watcher) = args.page.as_ref().map(watch).transpose()?.unzip();
     let config = SeriesConfig {
         count: args.count,
         shard,
@@ -165,6 +170,7 @@ fn play<G: Playable>(
         test: args.stop_early.then(SequentialTest::default),
         max_steps: MAX_STEPS,
         stop: stop.clone().or_when(Arc::clone(&interrupted)),
+        watcher,
     };
     let memory = common.memory_of_each(n_parallel * n_roles);
     let make_seat = |player: usize, seed: Seed| -> Box<dyn ludex_referee::Seat> {
@@ -190,6 +196,8 @@ fn play<G: Playable>(
         show(&bar, record);
     };
     let series = play_series(game, &seating, &make_seat, &config, before, &mut on_match);
+    drop(config);
+    page.into_iter().for_each(PageWatch::finish);
     bar.finish_and_clear();
     let is_interrupted = interrupted.load(Ordering::Relaxed);
     Ok(Played { series, seating, is_interrupted })

@@ -27,6 +27,7 @@ use crate::failure::{DONE, Failure, LIMIT};
 use crate::input::Input;
 use crate::load::{Loaded, load};
 use crate::net_args::RefereeArgs;
+use crate::page_watch::PageWatch;
 use crate::person_seat::{Lines, PersonSeat};
 use crate::series_file::{SeriesFile, Settings};
 use crate::verbs::matches::{is_cooperative, split_names};
@@ -75,7 +76,12 @@ pub fn run(args: &RefereeArgs, common: &Common) -> Result<u8, Failure> {
         let secret = Seed(settings.seed);
         let call =
             Call { loaded: &loaded, name: &input.name, guests: &guests, args, common, secret };
-        Referee::new(game, call, time, stop)?.run(rows, &mut file)
+        let mut referee = Referee::new(game, call, time, stop)?;
+        let page = referee.page.take();
+        let code = referee.run(rows, &mut file);
+        drop(referee);
+        page.into_iter().for_each(PageWatch::finish);
+        code
     })?;
     file.finish()?;
     Ok(code)
@@ -236,6 +242,7 @@ struct Referee<'a, G> {
     call: Call<'a>,
     seating: Seating,
     series: SeriesConfig,
+    page: Option<PageWatch>,
     lines: Option<Lines>,
     stop: Arc<AtomicBool>,
     /// Bytes for the search of each local player.
@@ -249,11 +256,16 @@ impl<'a, G: Playable> Referee<'a, G> {
         time: Deadline,
         stop: Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
-        let Call { guests, args, common, secret, .. } = call;
+        let Call { loaded, name, guests, args, common, secret } = call;
         let n_roles = game.roles().iter().filter(|role| !role.is_random).count();
         let seating = Seating::new(guests.len(), n_roles);
         let seating = seating.map_err(|error| Failure::Call(error.to_string()))?;
         check_seats(guests, &seating, args.count)?;
+        let names = guests.iter().map(|guest| guest.name().to_string()).collect();
+        let rules = loaded.source.text();
+        let watch =
+            |link: &String| PageWatch::start(link, (name, rules), game.roles(), names, &seating);
+        let (page, watcher) = args.page.as_ref().map(watch).transpose()?.unzip();
         let series = SeriesConfig {
             count: args.count,
             shard: Shard::WHOLE,
@@ -263,11 +275,12 @@ impl<'a, G: Playable> Referee<'a, G> {
             test: None,
             max_steps: MAX_STEPS,
             stop: time.or_when(Arc::clone(&stop)),
+            watcher,
         };
         let has_person = guests.iter().any(|guest| matches!(guest, Guest::Person));
         let lines = has_person.then(Lines::of_stdin);
         let memory = common.memory_of_each(n_roles);
-        Ok(Self { game, call, seating, series, lines, stop, memory })
+        Ok(Self { game, call, seating, series, page, lines, stop, memory })
     }
 
     /// Plays the matches that are not among `rows`, and reports all of them.

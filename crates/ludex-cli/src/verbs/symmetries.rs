@@ -119,6 +119,7 @@ fn drawn(table: &Table, state: &[String], first_moves: &[FirstMoves]) -> String 
                         owner: Some(number),
                         glyph: None,
                         is_mark: false,
+                        percent: None,
                     });
                 }
             }

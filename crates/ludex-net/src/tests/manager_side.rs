@@ -158,6 +158,7 @@ impl<'a> Setting<'a> {
             clocks,
             max_steps: MAX_STEPS,
             stop: self.stop.clone(),
+            watcher: None,
         };
         let record = play_match(&game, &mut seats, &config);
         if record.ending == Ending::Terminal {

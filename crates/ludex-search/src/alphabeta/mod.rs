@@ -210,10 +210,10 @@ impl<G: Playouts> DepthFirst<G> {
         if self.options.rule == Rule::AlphaBeta {
             let n_bytes = (self.options.table << 20).min(limits.memory);
             // With an iteration limit, nothing may depend on the clock.
-            let n_bytes = match limits.iterations {
-                Some(_) => n_bytes,
-                None => n_bytes.min(useful_bytes(&limits.deadline)),
-            };
+            let n_bytes = n_bytes.min(match limits.iterations {
+                Some(n_nodes) => bytes_for_nodes(n_nodes),
+                None => useful_bytes(&limits.deadline),
+            });
             match &self.table {
                 Some(table) if table.n_bytes() > n_bytes / MIN_TABLE_GROWTH => {}
                 _ => self.table = Some(Table::new(n_bytes)),
@@ -231,6 +231,14 @@ fn useful_bytes(deadline: &Deadline) -> usize {
     deadline.remaining().map_or(usize::MAX, |left| most(left).max(MIN_TABLE_BYTES))
 }
 
+/// Returns how many bytes of a table a search of so many nodes can fill, with room to spare.
+fn bytes_for_nodes(n_nodes: u64) -> usize {
+    usize::try_from(n_nodes)
+        .map_or(usize::MAX, |n| n.saturating_mul(TABLE_BYTES_PER_NODE))
+        .max(MIN_TABLE_BYTES)
+}
+
+const TABLE_BYTES_PER_NODE: usize = 64;
 /// Room for a million states per second, more than these searches visit.
 const TABLE_BYTES_PER_SECOND: f64 = 32e6;
 const MIN_TABLE_BYTES: usize = 64 << 10;
@@ -431,5 +439,8 @@ mod tests {
         assert!((1 << 20..2 << 20).contains(&after(50)), "{}", after(50));
         assert!(after(60_000) > 1 << 30);
         assert_eq!(useful_bytes(&Deadline::never()), usize::MAX);
+        assert_eq!(bytes_for_nodes(10), MIN_TABLE_BYTES);
+        assert_eq!(bytes_for_nodes(1 << 20), 64 << 20);
+        assert_eq!(bytes_for_nodes(u64::MAX), usize::MAX);
     }
 }
