@@ -103,7 +103,7 @@ export async function seats(roles, rules) {
     const detail = h('input', { hidden: true, 'aria-label': `Who plays ${roles[at].name}, in detail` });
     choice.addEventListener('change', () => {
       detail.hidden = choice.value !== 'options' && choice.value !== 'remote';
-      detail.placeholder = choice.value === 'remote' ? 'http://127.0.0.1:9147' : 'uct:c=0.7';
+      detail.placeholder = choice.value === 'remote' ? '127.0.0.1:9147' : 'uct:c=0.7';
     });
     return detail;
   });
