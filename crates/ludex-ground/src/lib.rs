@@ -13,13 +13,14 @@ mod limits; // errors
 mod rigid; // 1. fluents that never change
 mod estimate; // 2. how many rows a join is likely to have
 mod clauses; // 3. the relevant rules, in a form for joins
-mod rewrite; // 4. equivalent rules with fewer instances, for large games
-mod demand; // 5. only what the rules can ask for
-mod tables; // 6. ground atoms, indexed
-mod split; // 7. splits rules with many variables
-mod join_plan; // 8. the order in which to join literals
-mod instantiate; // 9. every rule instance that can ever fire
-mod simplify; // 10. folds what is always true or never true
+mod automaton; // 4. lookups in huge relations, variable by variable
+mod rewrite; // 5. equivalent rules with fewer instances, for large games
+mod demand; // 6. only what the rules can ask for
+mod tables; // 7. ground atoms, indexed
+mod split; // 8. splits rules with many variables
+mod join_plan; // 9. the order in which to join literals
+mod instantiate; // 10. every rule instance that can ever fire
+mod simplify; // 11. folds what is always true or never true
 mod program; // the main type
 
 #[cfg(test)]
@@ -73,6 +74,7 @@ fn on_demand(
 ) -> Result<Instances, Option<GroundError>> {
     let mut clauses = clauses::gather(program, &clauses::ROOTS)?;
     let pace = Pace::new(&limits.deadline, CONDITIONS_PER_CHECK);
+    automaton::replace(&mut clauses, found, &pace).map_err(|_| None)?;
     rewrite::rewrite(&mut clauses, found, &pace).map_err(|_| None)?;
     demand::restrict(&mut clauses, found, &pace).map_err(|_| None)?;
     instantiate::instantiate(clauses, limits, u64::MAX).map_err(|halt| Some(halt.error))
