@@ -21,6 +21,7 @@ mod plot;
 mod ground;
 mod reasoner;
 mod playouts;
+mod children;
 mod corpus;
 mod endings;
 mod exact_puzzles;

@@ -5,11 +5,11 @@ use clap::{ArgMatches, Command};
 
 use crate::run::Run;
 use crate::{
-    corpus, csp_compare, decompose, endings, exact_puzzles, faults, fuzz, ground, hidden, hostile,
-    hostile_page, improvements, invariance, kills, loaded, macucb, nauty, network_symmetries,
-    overhead, page, parts, peers_attack, playouts, puzzles, quantified, reasoner, scenes, search,
-    sliding, solve, solved, step_symmetries, strength, symmetric_play, symmetries, translate,
-    translate_agree,
+    children, corpus, csp_compare, decompose, endings, exact_puzzles, faults, fuzz, ground, hidden,
+    hostile, hostile_page, improvements, invariance, kills, loaded, macucb, nauty,
+    network_symmetries, overhead, page, parts, peers_attack, playouts, puzzles, quantified,
+    reasoner, scenes, search, sliding, solve, solved, step_symmetries, strength, symmetric_play,
+    symmetries, translate, translate_agree,
 };
 
 /// A question, the command that answers it, and the tables with the answer.
@@ -31,6 +31,7 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &ground::EXPERIMENT,
     &reasoner::EXPERIMENT,
     &playouts::EXPERIMENT,
+    &children::EXPERIMENT,
     &corpus::EXPERIMENT,
     &endings::EXPERIMENT,
     &symmetries::EXPERIMENT,

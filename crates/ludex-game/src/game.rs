@@ -3,6 +3,7 @@
 use std::fmt;
 use std::hash::Hash;
 
+use crate::children::{Expander, OneByOneExpander};
 use ludex_base::{BitSet, Goal, MoveId, PerceptId, Rng, RoleId};
 
 /// One seat of a game.
@@ -104,6 +105,14 @@ pub trait Game: Send + Sync {
     /// for engines that do not number fluents.
     fn families(&self) -> Vec<Vec<u32>> {
         Vec::new()
+    }
+
+    /// Returns an expander of states for one thread.
+    ///
+    /// The default goes from state to state on a cursor. Override it in an engine that evaluates many states at
+    /// once; the answers must be the same.
+    fn expander(&self) -> Box<dyn Expander<State = StateOf<Self>> + '_> {
+        Box::new(OneByOneExpander::new(self.cursor(), self.roles().len()))
     }
 
     /// The ids of the roles, in order.

@@ -13,17 +13,19 @@
 //! 2. [`random_play`]: one random game and its visitor.
 //! 3. [`playouts`]: random games in batches.
 //! 4. [`joint`]: every joint move of a state.
-//! 5. [`perft`]: counting paths.
-//! 6. [`trace`]: two fixed lines of play, to compare engines.
-//! 7. [`explore`]: every reachable state, and whether the game is well-formed.
-//! 8. [`belief`]: the states consistent with the moves and percepts of some roles.
-//! 9. [`features`]: numbers that describe a state.
-//! 10. [`fold`]: one state for all that symmetries take to each other.
+//! 5. [`children`]: the successors of many states at once.
+//! 6. [`perft`]: counting paths.
+//! 7. [`trace`]: two fixed lines of play, to compare engines.
+//! 8. [`explore`]: every reachable state, and whether the game is well-formed.
+//! 9. [`belief`]: the states consistent with the moves and percepts of some roles.
+//! 10. [`features`]: numbers that describe a state.
+//! 11. [`fold`]: one state for all that symmetries take to each other.
 
 pub mod game;
 pub mod random_play;
 pub mod playouts;
 pub mod joint;
+pub mod children;
 pub mod perft;
 pub mod trace;
 pub mod explore;
@@ -35,6 +37,7 @@ pub mod fold;
 mod test_games;
 
 pub use belief::{Belief, BeliefError, BeliefLimits, Learned, Outcome};
+pub use children::{Children, Expanded, Expander, OneByOneExpander};
 pub use explore::{Evidence, Exploration, ExploreLimits, Finding, explore, sample};
 pub use features::{FeatureFinder, Features, Graded, LinearFeature, Wanted};
 pub use fold::Fold;

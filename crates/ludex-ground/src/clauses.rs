@@ -1,5 +1,8 @@
 //! The third step: the relevant rules, with their literals sorted by kind.
 
+use std::collections::HashMap;
+
+use ludex_base::ids::narrow;
 use ludex_base::{Span, Symbol};
 use ludex_gdl::{Atom, Keyword, Literal, Pattern, Program, RelationId, RulePlace, Stage, Terms};
 
@@ -75,6 +78,42 @@ impl Clause {
         stats: &'a [Stats],
     ) -> impl Iterator<Item = (&'a Atom, &'a Stats)> {
         self.positives.iter().map(|it| (&it.atom, &stats[it.atom.relation.index()]))
+    }
+}
+
+impl Clause {
+    /// Renumbers the variables in order of appearance, so that clauses that differ only in these numbers
+    /// become equal.
+    pub fn compacted(mut self) -> Self {
+        let mut numbers: HashMap<u32, u32> = HashMap::new();
+        renumber_atom(&mut self.head, &mut numbers);
+        for positive in &mut self.positives {
+            renumber_atom(&mut positive.atom, &mut numbers);
+        }
+        for atom in &mut self.negatives {
+            renumber_atom(atom, &mut numbers);
+        }
+        for (left, right) in &mut self.distinct {
+            renumber(left, &mut numbers);
+            renumber(right, &mut numbers);
+        }
+        self.n_variables = numbers.len();
+        self
+    }
+}
+
+fn renumber_atom(atom: &mut Atom, numbers: &mut HashMap<u32, u32>) {
+    atom.args.iter_mut().for_each(|arg| renumber(arg, numbers));
+}
+
+fn renumber(pattern: &mut Pattern, numbers: &mut HashMap<u32, u32>) {
+    match pattern {
+        Pattern::Variable(variable) => {
+            let next = narrow(numbers.len());
+            *variable = *numbers.entry(*variable).or_insert(next);
+        }
+        Pattern::Ground(_) => {}
+        Pattern::Compound(_, args) => args.iter_mut().for_each(|arg| renumber(arg, numbers)),
     }
 }
 

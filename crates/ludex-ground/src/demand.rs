@@ -18,11 +18,13 @@
 //!
 //! Small games lose time by this, so [`crate::ground`] begins without it.
 
+use std::collections::HashSet;
+
 use ludex_base::{Pace, StopReason};
 use ludex_gdl::{Atom, Keyword, Pattern, RelationId};
 
 use crate::clauses::{Clause, Clauses, Positive, RelationInfo};
-use crate::estimate::{VariableSet, variables_of, variables_of_pattern};
+use crate::estimate::{Found, VariableSet, variables_of, variables_of_pattern};
 
 /// A set of arguments of a relation. Relations with more than 64 are not restricted.
 type Arguments = u64;
@@ -30,23 +32,22 @@ type Arguments = u64;
 /// Largest total number of conditions in the rules that derive demand.
 const MAX_CONDITIONS: usize = 1_000_000;
 
-/// Restricts the rules to what is asked for. `is_small` tells which relations that do not depend on the
-/// state are known to be small; they are derived in full.
+/// Restricts the rules to what is asked for. Relations that do not depend on the state and are known to be
+/// small are derived in full.
 ///
 /// # Errors
 /// When the deadline is reached.
 pub(crate) fn restrict(
     clauses: &mut Clauses,
-    is_small: &[bool],
+    found: &[Found],
     pace: &Pace<'_>,
 ) -> Result<(), StopReason> {
-    let mut asked = find_asked(clauses, is_small);
-    loop {
-        settle(clauses, &mut asked, pace)?;
-        if !complete(clauses, &mut asked) {
-            break;
-        }
-    }
+    let mut asked = settled(clauses, found, Vec::new(), pace)?;
+    let relations = clauses.relations.iter().zip(&asked.arguments);
+    let is_tested = relations.map(|(info, &args)| {
+        !info.is_static && args != 0 && args.count_ones() as usize == info.arity
+    });
+    asked = settled(clauses, found, is_tested.collect(), pace)?;
     let n_conditions: usize = clauses
         .clauses
         .iter()
@@ -58,12 +59,38 @@ pub(crate) fn restrict(
     pace.check()
 }
 
-/// By relation, the arguments that every rule binds that asks for it; none if it is derived in full.
-struct Asked(Vec<Arguments>);
+/// Finds the arguments with which each relation is asked.
+fn settled(
+    clauses: &Clauses,
+    found: &[Found],
+    is_tested: Vec<bool>,
+    pace: &Pace<'_>,
+) -> Result<Asked, StopReason> {
+    let mut asked = find_asked(clauses, found);
+    asked.is_tested = is_tested;
+    loop {
+        settle(clauses, &mut asked, pace)?;
+        if !complete(clauses, &mut asked) {
+            return Ok(asked);
+        }
+    }
+}
+
+/// How relations are asked.
+struct Asked {
+    /// By relation, the arguments that every rule binds that asks for it; none if it is derived in full.
+    arguments: Vec<Arguments>,
+    /// By relation, whether what fluents and moves bind is only compared with its atoms.
+    is_tested: Vec<bool>,
+}
 
 impl Asked {
     fn of(&self, relation: RelationId) -> Arguments {
-        self.0[relation.index()]
+        self.arguments[relation.index()]
+    }
+
+    fn is_tested(&self, relation: RelationId) -> bool {
+        self.is_tested.get(relation.index()).copied().unwrap_or(false)
     }
 
     fn is(&self, atom: &Atom) -> bool {
@@ -79,7 +106,7 @@ impl Asked {
 
 /// Returns the relations that may be restricted, with all of their arguments. Those that are negated before
 /// the play begins, and small ones, are derived in full.
-fn find_asked(clauses: &Clauses, is_small: &[bool]) -> Asked {
+fn find_asked(clauses: &Clauses, found: &[Found]) -> Asked {
     let n_relations = clauses.relations.len();
     let mut asked = vec![0; n_relations];
     for clause in &clauses.clauses {
@@ -98,12 +125,12 @@ fn find_asked(clauses: &Clauses, is_small: &[bool]) -> Asked {
             asked[atom.relation.index()] = 0;
         }
     }
-    for (idx, _) in is_small.iter().enumerate().filter(|&(_, is_small)| *is_small) {
+    for (idx, _) in found.iter().enumerate().filter(|(_, found)| found.is_small()) {
         if clauses.relations[idx].is_static {
             asked[idx] = 0;
         }
     }
-    let mut asked = Asked(asked);
+    let mut asked = Asked { arguments: asked, is_tested: Vec::new() };
     complete(clauses, &mut asked);
     asked
 }
@@ -116,11 +143,11 @@ fn complete(clauses: &Clauses, asked: &mut Asked) -> bool {
         let positives = clause.positives.iter().map(|it| it.atom.relation);
         bodies[clause.head.relation.index()].extend(positives);
     }
-    let is_complete = |idx: &usize| clauses.relations[*idx].is_static && asked.0[*idx] == 0;
+    let is_complete = |idx: &usize| clauses.relations[*idx].is_static && asked.arguments[*idx] == 0;
     let mut open: Vec<usize> = (0..clauses.relations.len()).filter(is_complete).collect();
     let mut has_changed = false;
     while let Some(idx) = open.pop() {
-        has_changed |= std::mem::take(&mut asked.0[idx]) != 0;
+        has_changed |= std::mem::take(&mut asked.arguments[idx]) != 0;
         // Each list is followed once.
         open.extend(std::mem::take(&mut bodies[idx]).into_iter().map(RelationId::index));
     }
@@ -133,18 +160,21 @@ fn settle(clauses: &Clauses, asked: &mut Asked, pace: &Pace<'_>) -> Result<(), S
         let mut has_changed = false;
         for clause in &clauses.clauses {
             pace.steps(1 + clause.positives.len())?;
-            let mut bound = bound_at_first(clause, asked);
+            let mut bound = bound_at_first(clause, clauses, asked);
             for positive in &clause.positives {
                 let atom = &positive.atom;
                 if asked.is(atom) {
+                    let bound = bound.of(asked.is_tested(atom.relation));
                     let is_bound = |arg: &Pattern| variables_of_pattern(arg) & !bound == 0;
                     let args = (0_u32..).zip(&atom.args).filter(|(_, arg)| is_bound(arg));
                     let here = args.fold(0, |set: Arguments, (idx, _)| set | 1 << idx);
                     let before = asked.of(atom.relation);
-                    asked.0[atom.relation.index()] &= here;
+                    asked.arguments[atom.relation.index()] &= here;
                     has_changed |= asked.of(atom.relation) != before;
                 }
-                bound |= variables_of(atom);
+                if !positive.is_guard && asked.is(atom) {
+                    bound.add(variables_of(atom));
+                }
             }
         }
         if !has_changed {
@@ -153,12 +183,47 @@ fn settle(clauses: &Clauses, asked: &mut Asked, pace: &Pace<'_>) -> Result<(), S
     }
 }
 
-/// The variables that are bound before anything is asked: those of the demand for the head, and of all
-/// conditions that are derived in full.
-fn bound_at_first(clause: &Clause, asked: &Asked) -> VariableSet {
-    let of_head = asked.inputs(&clause.head).fold(0, |set, arg| set | variables_of_pattern(arg));
-    let full = clause.positives.iter().filter(|it| !asked.is(&it.atom));
-    full.fold(of_head, |set, it| set | variables_of(&it.atom))
+/// The variables that are bound before something is asked.
+struct Bound {
+    /// By the demand for the head, and by conditions that do not depend on the state.
+    by_rules: VariableSet,
+    /// By fluents and moves, and by other relations that depend on the state and are derived in full.
+    by_state: VariableSet,
+}
+
+impl Bound {
+    /// Returns the variables with which a relation is asked.
+    ///
+    /// In the play without forgetting, nearly all fluents and moves hold. Where they bind all arguments that the
+    /// rules leave open, there is often more to ask for than the relation has atoms. Then they are compared with
+    /// its atoms instead.
+    fn of(&self, is_tested: bool) -> VariableSet {
+        if is_tested { self.by_rules } else { self.by_rules | self.by_state }
+    }
+
+    fn add(&mut self, variables: VariableSet) {
+        self.by_rules |= variables;
+    }
+}
+
+/// Whether a condition binds variables before anything is asked: it is derived in full, and no mere test of
+/// what others bind.
+fn is_full(positive: &Positive, asked: &Asked) -> bool {
+    !asked.is(&positive.atom) && !positive.is_guard
+}
+
+fn bound_at_first(clause: &Clause, clauses: &Clauses, asked: &Asked) -> Bound {
+    let by_rules = asked.inputs(&clause.head).fold(0, |set, arg| set | variables_of_pattern(arg));
+    let mut bound = Bound { by_rules, by_state: 0 };
+    for positive in clause.positives.iter().filter(|it| is_full(it, asked)) {
+        let variables = variables_of(&positive.atom);
+        if clauses.info(positive.atom.relation).is_static {
+            bound.by_rules |= variables;
+        } else {
+            bound.by_state |= variables;
+        }
+    }
+    bound
 }
 
 /// Adds the demand relations, the rules that derive them, and the demand to the rules it restricts.
@@ -186,6 +251,7 @@ fn add_demand(clauses: &mut Clauses, asked: &Asked) {
         info.demand = Some((demand, inputs));
     }
     let mut calls = Vec::new();
+    let mut known = HashSet::new();
     for clause_idx in 0..clauses.clauses.len() {
         let clause = &clauses.clauses[clause_idx];
         let demand_of = |atom: &Atom| {
@@ -196,11 +262,24 @@ fn add_demand(clauses: &mut Clauses, asked: &Asked) {
         };
         let of_head = demand_of(&clause.head);
         let as_guard = |it: &Positive| Positive { is_guard: true, ..it.clone() };
-        let full = clause.positives.iter().filter(|it| !asked.is(&it.atom)).map(as_guard);
-        let mut before: Vec<Positive> = of_head.iter().cloned().chain(full).collect();
+        let full = clause.positives.iter().filter(|it| is_full(it, asked));
+        let (of_rules, of_state): (Vec<&Positive>, Vec<&Positive>) =
+            full.partition(|it| clauses.info(it.atom.relation).is_static);
+        let mut before: Vec<Positive> =
+            of_head.iter().cloned().chain(of_rules.into_iter().map(as_guard)).collect();
+        let of_state: Vec<Positive> = of_state.into_iter().map(as_guard).collect();
         for positive in clause.positives.iter().filter(|it| asked.is(&it.atom)) {
             if let Some(demand) = demand_of(&positive.atom) {
-                calls.extend(call(clause, &demand.atom, &before));
+                let is_tested = asked.is_tested(positive.atom.relation);
+                let more = if is_tested { &[] } else { &of_state[..] };
+                let before: Vec<Positive> = before.iter().chain(more).cloned().collect();
+                // Rules that differ in what they do not ask for ask for the same.
+                let call = call(clause, &demand.atom, &before).map(Clause::compacted);
+                calls.extend(call.filter(|it| {
+                    let positives: Vec<Atom> =
+                        it.positives.iter().map(|it| it.atom.clone()).collect();
+                    known.insert((it.head.clone(), positives, it.distinct.clone()))
+                }));
             }
             before.push(as_guard(positive));
         }

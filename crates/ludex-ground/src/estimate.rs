@@ -19,6 +19,24 @@ pub(crate) enum Stats {
     Unknown { max_rows: f64 },
 }
 
+/// What an attempt that was given up has found of a relation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    /// It does not depend on the state, and all of its atoms are known.
+    pub is_finished: bool,
+    pub n_rows: usize,
+}
+
+/// A relation with at most this many atoms is small.
+const SMALL_ROWS: usize = 20_000;
+
+impl Found {
+    /// Returns whether the relation does not depend on the state and is known to be small.
+    pub fn is_small(&self) -> bool {
+        self.is_finished && self.n_rows <= SMALL_ROWS
+    }
+}
+
 /// The estimated number of values of each variable of a clause.
 #[derive(Clone, Debug)]
 pub(crate) struct Domains(Vec<f64>);
@@ -62,6 +80,11 @@ pub(crate) fn variables_of_pattern(pattern: &Pattern) -> VariableSet {
     let mut set = 0;
     pattern.for_each_variable(&mut |variable| set |= 1 << variable);
     set
+}
+
+/// Lists the variables of a set, ascending.
+pub(crate) fn variable_list(set: VariableSet) -> Vec<u32> {
+    (0..VariableSet::BITS).filter(|variable| set >> variable & 1 != 0).collect()
 }
 
 /// Estimates how many rows of a literal match the bound variables.

@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::clauses::{Clause, Clauses, RelationInfo};
-use crate::estimate::Stats;
+use crate::estimate::{Found, Stats};
 use crate::join_plan::{JoinPlan, JoinPlanner, Key, Match, Step};
 use crate::limits::{GroundError, Progress};
 use crate::split::Splitter;
@@ -41,13 +41,9 @@ const MAX_ATOMS: usize = 1 << 31;
 /// Why instantiating has stopped.
 pub(crate) struct Halt {
     pub error: GroundError,
-    /// If the work or the atoms have become too much for an attempt: by relation, whether it does not depend on the
-    /// state and is known to be small.
-    pub small: Option<Vec<bool>>,
+    /// If the work or the atoms have become too much for an attempt: by relation, what it has found.
+    pub found: Option<Vec<Found>>,
 }
-
-/// A relation with at most this many atoms is small.
-const SMALL_ROWS: usize = 20_000;
 
 /// All rule instances and atoms that were found.
 pub(crate) struct Instances {
@@ -77,13 +73,15 @@ pub(crate) fn instantiate(
     match engine.instantiate(clauses) {
         Ok(clauses) => Ok(engine.finish(clauses)),
         Err(error) => {
-            let is_small =
-                |idx: usize| engine.is_finished[idx] && engine.tables[idx].n_rows() <= SMALL_ROWS;
+            let found = |idx: usize| Found {
+                is_finished: engine.is_finished[idx],
+                n_rows: engine.tables[idx].n_rows(),
+            };
             let is_full =
                 matches!(error, GroundError::TooManyAtoms { .. } | GroundError::OutOfMemory { .. });
             let has_overrun = engine.n_steps() > max_steps || is_full;
-            let small = has_overrun.then(|| (0..n_relations).map(is_small).collect());
-            Err(Halt { error, small })
+            let found = has_overrun.then(|| (0..n_relations).map(found).collect());
+            Err(Halt { error, found })
         }
     }
 }

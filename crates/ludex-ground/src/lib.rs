@@ -13,12 +13,14 @@ mod limits; // errors
 mod rigid; // 1. fluents that never change
 mod estimate; // 2. how many rows a join is likely to have
 mod clauses; // 3. the relevant rules, in a form for joins
-mod demand; // 4. only what the rules can ask for
-mod tables; // 5. ground atoms, indexed
-mod split; // 6. splits rules with many variables
-mod join_plan; // 7. the order in which to join literals
-mod instantiate; // 8. every rule instance that can ever fire
-mod simplify; // 9. folds what is always true or never true
+mod automaton; // 4. lookups in huge relations, variable by variable
+mod rewrite; // 5. equivalent rules with fewer instances, for large games
+mod demand; // 6. only what the rules can ask for
+mod tables; // 7. ground atoms, indexed
+mod split; // 8. splits rules with many variables
+mod join_plan; // 9. the order in which to join literals
+mod instantiate; // 10. every rule instance that can ever fire
+mod simplify; // 11. folds what is always true or never true
 mod program; // the main type
 
 #[cfg(test)]
@@ -31,6 +33,7 @@ use std::collections::BTreeSet;
 use ludex_base::{Limits, Pace, Span};
 use ludex_gdl::{Keyword, Program, RelationId, RulePlace};
 
+use estimate::Found;
 use instantiate::{Halt, Instances};
 
 pub use limits::{GroundError, Progress};
@@ -55,9 +58,9 @@ pub fn ground(program: &Program, limits: &Limits) -> Result<GroundProgram, Groun
     let clauses = clauses::gather(&resolved, &clauses::ROOTS)?;
     let instances = match instantiate::instantiate(clauses, limits, SIMPLE_STEPS) {
         Ok(instances) => instances,
-        Err(Halt { error, small: None }) => return Err(error),
-        Err(Halt { error, small: Some(is_small) }) => {
-            on_demand(&resolved, &is_small, limits).map_err(|halted| halted.unwrap_or(error))?
+        Err(Halt { error, found: None }) => return Err(error),
+        Err(Halt { error, found: Some(found) }) => {
+            on_demand(&resolved, &found, limits).map_err(|halted| halted.unwrap_or(error))?
         }
     };
     finish(program, instances, limits)
@@ -66,12 +69,14 @@ pub fn ground(program: &Program, limits: &Limits) -> Result<GroundProgram, Groun
 /// Finds the instances of what is asked for. The error is `None` where the deadline came first.
 fn on_demand(
     program: &Program,
-    is_small: &[bool],
+    found: &[Found],
     limits: &Limits,
 ) -> Result<Instances, Option<GroundError>> {
     let mut clauses = clauses::gather(program, &clauses::ROOTS)?;
     let pace = Pace::new(&limits.deadline, CONDITIONS_PER_CHECK);
-    demand::restrict(&mut clauses, is_small, &pace).map_err(|_| None)?;
+    automaton::replace(&mut clauses, found, &pace).map_err(|_| None)?;
+    rewrite::rewrite(&mut clauses, found, &pace).map_err(|_| None)?;
+    demand::restrict(&mut clauses, found, &pace).map_err(|_| None)?;
     instantiate::instantiate(clauses, limits, u64::MAX).map_err(|halt| Some(halt.error))
 }
 

@@ -21,12 +21,13 @@
 
 use std::collections::HashMap;
 
-use ludex_base::ids::narrow;
 use ludex_base::{Pace, Span, StopReason};
 use ludex_gdl::{Atom, Pattern, RelationId};
 
 use crate::clauses::{Clause, Clauses, MAX_VARIABLES, Positive, RelationInfo};
-use crate::estimate::{Domains, Stats, VariableSet, join_cost, variables_of, variables_of_pattern};
+use crate::estimate::{
+    Domains, Stats, VariableSet, join_cost, variable_list, variables_of, variables_of_pattern,
+};
 
 /// A split must save at least this share of the estimated work.
 const MIN_SPLIT_SAVING: f64 = 0.4;
@@ -65,7 +66,7 @@ impl Splitter {
                 open.extend(new_clauses);
                 clause = part.rest(&clause, aux);
             }
-            done.push(compacted(clause));
+            done.push(clause.compacted());
         }
         Ok(done)
     }
@@ -170,7 +171,7 @@ impl Splitter {
         stats: &mut Vec<Stats>,
         new_clauses: &mut Vec<Clause>,
     ) -> RelationId {
-        let mut body = compacted(body);
+        let mut body = body.compacted();
         let key = (
             body.positives.iter().map(|p| (p.atom.clone(), p.is_guard)).collect(),
             body.negatives.clone(),
@@ -304,7 +305,7 @@ fn part_of(
         .chain(other_distinct.iter().map(of_distinct))
         .fold(head, |a, b| a | b);
     let interface = inside & outside;
-    let guards = find_guards(clause, &other_positives, inside & !bound, interface)?;
+    let guards = find_guards(clause, &other_positives, inside & !bound, interface, stats)?;
 
     // Atoms of the relations to be added; only their variables matter here.
     let over = |variables: VariableSet| Atom {
@@ -337,12 +338,19 @@ fn find_guards(
     others: &[usize],
     mut unbound: VariableSet,
     interface: VariableSet,
+    stats: &[Stats],
 ) -> Option<Vec<(usize, VariableSet)>> {
     let mut guards = Vec::new();
     while unbound != 0 {
         let covered = |idx: usize| variables_of(&clause.positives[idx].atom) & interface;
-        let best =
-            others.iter().copied().max_by_key(|&idx| (covered(idx) & unbound).count_ones())?;
+        // Among equals, a guard of the rule says most: it is what the rule is asked for.
+        let key = |&idx: &usize| {
+            let Positive { atom, is_guard } = &clause.positives[idx];
+            let is_known = matches!(stats[atom.relation.index()], Stats::Known { .. });
+            let is_asked = *is_guard && !is_known;
+            ((covered(idx) & unbound).count_ones(), is_asked)
+        };
+        let best = others.iter().copied().max_by_key(key)?;
         if covered(best) & unbound == 0 {
             return None;
         }
@@ -350,42 +358,4 @@ fn find_guards(
         unbound &= !covered(best);
     }
     Some(guards)
-}
-
-fn variable_list(set: VariableSet) -> Vec<u32> {
-    (0..narrow(MAX_VARIABLES)).filter(|&variable| set >> variable & 1 != 0).collect()
-}
-
-/// Renumbers the variables of a clause in order of appearance, so that clauses that differ only in
-/// these numbers become equal.
-fn compacted(mut clause: Clause) -> Clause {
-    let mut numbers: HashMap<u32, u32> = HashMap::new();
-    renumber_atom(&mut clause.head, &mut numbers);
-    for positive in &mut clause.positives {
-        renumber_atom(&mut positive.atom, &mut numbers);
-    }
-    for atom in &mut clause.negatives {
-        renumber_atom(atom, &mut numbers);
-    }
-    for (left, right) in &mut clause.distinct {
-        renumber(left, &mut numbers);
-        renumber(right, &mut numbers);
-    }
-    clause.n_variables = numbers.len();
-    clause
-}
-
-fn renumber_atom(atom: &mut Atom, numbers: &mut HashMap<u32, u32>) {
-    atom.args.iter_mut().for_each(|arg| renumber(arg, numbers));
-}
-
-fn renumber(pattern: &mut Pattern, numbers: &mut HashMap<u32, u32>) {
-    match pattern {
-        Pattern::Variable(variable) => {
-            let next = narrow(numbers.len());
-            *variable = *numbers.entry(*variable).or_insert(next);
-        }
-        Pattern::Ground(_) => {}
-        Pattern::Compound(_, args) => args.iter_mut().for_each(|arg| renumber(arg, numbers)),
-    }
 }

@@ -17,6 +17,7 @@ mod native; // 4. these operations as machine code
 mod cursor; // 5. a cursor on one state
 mod wide; // 6. batches of playouts
 mod positions; // 7. positions side by side, with moves from outside
+mod children; // 8. all successors of many states
 mod machine; // the game
 
 #[cfg(test)]

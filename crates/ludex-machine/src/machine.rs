@@ -8,12 +8,13 @@ use ludex_base::{
 };
 use ludex_circuit::{Circuit, Gate};
 use ludex_game::{
-    Describe, Fold, Game, OneByOne, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts, Role,
-    StateOf,
+    Describe, Expander, Fold, Game, OneByOne, OneByOneExpander, PlayoutRequest, PlayoutResults,
+    PlayoutRunner, Playouts, Role, StateOf,
 };
 
 use rustc_hash::FxHashMap;
 
+use crate::children::MachineExpander;
 use crate::cursor::MachineCursor;
 use crate::gates::evaluate::Values;
 use crate::gates::schedule::Schedule;
@@ -39,7 +40,7 @@ pub struct Machine {
 }
 
 /// The tapes of playouts in lanes, and their machine code if it is faster.
-type Wide = (Arc<LaneTapes>, Option<Arc<TapeCode>>);
+pub(crate) type Wide = (Arc<LaneTapes>, Option<Arc<TapeCode>>);
 
 #[derive(Debug)]
 pub(crate) struct Parts {
@@ -207,14 +208,25 @@ impl Machine {
     ///
     /// Percepts are not computed, and states are not folded.
     pub fn positions(&self, rng: &mut Rng) -> Positions {
-        let (tapes, code) = self.parts.any_state.get_or_init(|| {
-            let tapes = LaneTapes::of_any_state(&self.parts.circuit, &Pace::unlimited());
-            let tapes = Arc::new(unstopped(tapes));
-            let code = TapeCode::new(&tapes, n_words()).map(Arc::new);
-            (tapes, code)
-        });
+        let make = || unstopped(self.parts.make_any_state(&Pace::unlimited()));
+        let (tapes, code) = self.parts.any_state.get_or_init(make);
         let Parts { circuit, move_starts, .. } = &*self.parts;
         Positions::new(tapes, code.as_ref(), &circuit.init, move_starts, rng)
+    }
+
+    /// Returns the tapes for states in any phase; `None` if there is no time to make them.
+    pub(crate) fn lanes_of_any_state(&self, deadline: &Deadline) -> Option<Wide> {
+        if self.parts.any_state.get().is_none() {
+            let made = self.parts.make_any_state(&Pace::new(deadline, STEPS_PER_CHECK)).ok()?;
+            // Another thread may have been faster; then its tapes are used.
+            self.parts.any_state.get_or_init(|| made);
+        }
+        self.parts.any_state.get().cloned()
+    }
+
+    /// Returns the start of each role's moves, and the end of the last.
+    pub(crate) fn move_starts(&self) -> &[usize] {
+        &self.parts.move_starts
     }
 
     /// Returns how the machine plays batches of playouts.
@@ -248,6 +260,12 @@ impl Parts {
         let make = || unstopped(self.make_wide(&Pace::unlimited()));
         let (tapes, code) = self.wide.get_or_init(make);
         WideRunner::new(Arc::clone(tapes), code.clone())
+    }
+
+    fn make_any_state(&self, pace: &Pace<'_>) -> Result<Wide, StopReason> {
+        let tapes = Arc::new(LaneTapes::of_any_state(&self.circuit, pace)?);
+        let code = TapeCode::new(&tapes, n_words()).map(Arc::new);
+        Ok((tapes, code))
     }
 
     fn make_wide(&self, pace: &Pace<'_>) -> Result<Wide, StopReason> {
@@ -314,6 +332,13 @@ impl Game for Machine {
 
     fn has_percepts(&self) -> bool {
         self.parts.circuit.has_percepts
+    }
+
+    fn expander(&self) -> Box<dyn Expander<State = BitSet> + '_> {
+        if self.fold.is_some() {
+            return Box::new(OneByOneExpander::new(self.cursor(), self.roles().len()));
+        }
+        Box::new(MachineExpander::new(self))
     }
 
     /// Returns one family of all fluents of a name, and for each argument one of those with the

@@ -158,11 +158,11 @@ trait Lanes: Send + Sync {
     fn write_legal(&self, role_of: &[u8], width: usize, out: &mut [u8]);
 }
 
-struct SideBySide<const N: usize> {
-    tapes: Arc<LaneTapes>,
+pub(crate) struct SideBySide<const N: usize> {
+    pub tapes: Arc<LaneTapes>,
     code: Option<Arc<TapeCode>>,
     run_tape: RunTape<N>,
-    values: Vec<Word<N>>,
+    pub values: Vec<Word<N>>,
     /// The values of all slots in the initial state.
     initial: Vec<Word<N>>,
     over: Word<N>,
@@ -170,7 +170,7 @@ struct SideBySide<const N: usize> {
     /// By move, the slot of the lanes in which it is legal; slot 0 is always false.
     legal_slots: Vec<u32>,
     /// The start of each role's moves, and the end of the last.
-    move_starts: Vec<usize>,
+    pub move_starts: Vec<usize>,
     next: Vec<Word<N>>,
     goal_values: Vec<Word<N>>,
     /// Whether `goal_values` are those of the current states.
@@ -181,7 +181,7 @@ struct SideBySide<const N: usize> {
 }
 
 impl<const N: usize> SideBySide<N> {
-    fn new(
+    pub fn new(
         tapes: &Arc<LaneTapes>,
         code: Option<&Arc<TapeCode>>,
         init: &BitSet,
@@ -220,7 +220,7 @@ impl<const N: usize> SideBySide<N> {
 
     /// Evaluates which games are over, and which moves are legal.
     #[inline(always)]
-    fn evaluate_lanes(&mut self) {
+    pub fn evaluate_lanes(&mut self) {
         let Self { tapes, code, values, spills, .. } = self;
         let step = &tapes.steps[0];
         match code {
@@ -266,14 +266,7 @@ impl<const N: usize> SideBySide<N> {
             }
         }
         // Step 3. Play.
-        let Self { code, values, spills, .. } = self;
-        match code {
-            Some(code) if code.run(Question::Next(0), values, spills) => {}
-            _ => {
-                (self.run_tape)(&step.next_tape, values);
-                step.next.run(self.run_tape, values, &mut self.next);
-            }
-        }
+        self.evaluate_next();
         for (draw, tree) in self.draws.iter_mut().zip(&step.options) {
             draw.clear(tree, &mut self.values);
         }
@@ -283,13 +276,49 @@ impl<const N: usize> SideBySide<N> {
         self.evaluate_lanes();
     }
 
+    /// Plays the moves that are set, and makes the next states the current ones.
+    #[inline(always)]
+    pub fn evaluate_next(&mut self) {
+        let Self { tapes, code, values, spills, .. } = self;
+        let step = &tapes.steps[0];
+        match code {
+            Some(code) if code.run(Question::Next(0), values, spills) => {}
+            _ => {
+                (self.run_tape)(&step.next_tape, values);
+                step.next.run(self.run_tape, values, &mut self.next);
+            }
+        }
+    }
+
+    /// Returns whether the game of a lane is over.
+    pub fn is_over(&self, lane: usize) -> bool {
+        bit(&self.over.0, lane)
+    }
+
     fn fluents(&self) -> &[Word<N>] {
         &self.values[Slots::FIRST_FLUENT as usize..][..self.tapes.n_fluents]
     }
 
     /// Returns the lanes in which a move is legal.
-    fn legal(&self, played: usize) -> Word<N> {
+    pub fn legal(&self, played: usize) -> Word<N> {
         self.values[self.legal_slots[played] as usize]
+    }
+
+    /// Writes the goal of a role in each lane; 0 where the rules give none.
+    pub fn write_lane_goals(&mut self, role: RoleId, out: &mut [u8]) {
+        self.evaluate_goals();
+        let n_wanted = out.len();
+        out.fill(0);
+        let mut open = Word::<N>::ONES;
+        for &(of, value, signal) in &self.tapes.goals.values {
+            if of == role {
+                let lanes = signal.read(&self.goal_values) & open;
+                open &= !lanes;
+                for lane in lanes.lanes().take_while(|&lane| lane < n_wanted) {
+                    out[lane] = value;
+                }
+            }
+        }
     }
 
     fn evaluate_goals(&mut self) {
@@ -398,19 +427,7 @@ impl<const N: usize> Lanes for SideBySide<N> {
     }
 
     fn write_goals(&mut self, role: RoleId, out: &mut [u8]) {
-        self.evaluate_goals();
-        let n_wanted = out.len();
-        out.fill(0);
-        let mut open = Word::<N>::ONES;
-        for &(of, value, signal) in &self.tapes.goals.values {
-            if of == role {
-                let lanes = signal.read(&self.goal_values) & open;
-                open &= !lanes;
-                for lane in lanes.lanes().take_while(|&lane| lane < n_wanted) {
-                    out[lane] = value;
-                }
-            }
-        }
+        self.write_lane_goals(role, out);
     }
 
     fn write_fluents(&self, out: &mut [u8]) {
@@ -495,7 +512,8 @@ fn spread_byte(bits: u64) -> u64 {
 }
 
 /// Exchanges rows and columns of a square of bits.
-fn transpose(rows: &mut [u64; 64]) {
+#[inline(always)]
+pub(crate) fn transpose(rows: &mut [u64; 64]) {
     let mut size = 32;
     let mut mask = u64::MAX >> 32;
     while size != 0 {

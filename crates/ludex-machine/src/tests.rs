@@ -3,8 +3,8 @@
 use ludex_base::{BitSet, Deadline, Limits, MoveId, Pace, RoleId, Seed, Source, StopReason};
 use ludex_circuit::Circuit;
 use ludex_game::{
-    Cursor, Game, JointMoves, Observe, PlayoutRequest, PlayoutResults, PlayoutRunner, Playouts,
-    draw_joint, play_checked,
+    Children, Cursor, Expander, Game, JointMoves, Observe, OneByOneExpander, PlayoutRequest,
+    PlayoutResults, PlayoutRunner, Playouts, draw_joint, play_checked,
 };
 use ludex_ground::ground;
 use ludex_testkit::RulesFile;
@@ -499,4 +499,60 @@ fn drawn_moves_of_positions_are_legal() {
             assert!(successors.contains(&positions.state(lane)), "{name}");
         }
     }
+}
+
+/// Collects states of random games, terminal ones among them.
+fn random_states(machine: &Machine, n: usize, rng: &mut ludex_base::Rng) -> Vec<BitSet> {
+    let mut cursor = machine.cursor();
+    let mut states = Vec::new();
+    while states.len() < n {
+        states.push(cursor.state().clone());
+        let joint = if cursor.is_terminal() { None } else { draw_joint(machine, &mut cursor, rng) };
+        match joint {
+            Some(joint) => cursor.play(&joint),
+            None => cursor = machine.cursor(),
+        }
+    }
+    states
+}
+
+#[test]
+fn children_in_lanes_are_those_of_a_cursor() {
+    let deadline = Deadline::never();
+    let (mut n_compared, mut n_children) = (0, 0);
+    for (name, rules) in library() {
+        let machine = Machine::new(circuit(&rules));
+        let n_roles = machine.roles().len();
+        let states = random_states(&machine, 600, &mut Seed(3).rng());
+        let mut lanes = machine.expander();
+        let mut one_by_one = OneByOneExpander::new(machine.cursor(), n_roles);
+        let (mut found, mut expected) = (Children::new(n_roles), Children::new(n_roles));
+        // Few states, several lanes for each, and more states than lanes.
+        for batch in [&states[..3], &states[40..57], &states[60..200], &states[..]] {
+            let result = lanes.expand(batch, &deadline, &mut found);
+            let n_parents = found.n_parents();
+            let wanted = &batch[..if result.is_ok() { n_parents } else { 1 }];
+            assert_eq!(result, one_by_one.expand(wanted, &deadline, &mut expected), "{name}");
+            if result.is_err() {
+                continue;
+            }
+            assert!(n_parents > 0, "{name}");
+            // A batch that ends early was full for both.
+            assert_eq!(n_parents, expected.n_parents(), "{name}");
+            assert_eq!(found.n_children(), expected.n_children(), "{name}");
+            for (idx, state) in batch.iter().enumerate().take(n_parents) {
+                assert_eq!(found.of(idx), expected.of(idx), "{name}: {state:?}");
+                for role in machine.role_ids() {
+                    let legal = found.legal_moves(idx, role);
+                    assert_eq!(legal, expected.legal_moves(idx, role), "{name}");
+                }
+            }
+            n_compared += n_parents;
+            n_children += found.n_children();
+        }
+    }
+    assert!(
+        n_compared > 10_000 && n_children > 50_000,
+        "{n_compared} states, {n_children} children"
+    );
 }

@@ -37,7 +37,7 @@ pub struct Endpoint {
     config: EndpointConfig,
     observer: Observer,
     tables: Mutex<Vec<Arc<Table>>>,
-    loaders: Arc<Loaders>,
+    pub(crate) loaders: Arc<Loaders>,
     /// Finished matches, the latest first.
     past: Mutex<VecDeque<PastMatch>>,
     n_opened: AtomicU64,

@@ -30,8 +30,16 @@ pub(crate) trait Participant: Send {
     fn start(&mut self, deadline: Instant);
     /// Follows the news and chooses a move.
     fn play(&mut self, news: &News, deadline: Instant) -> Played;
+    /// Follows news that another player of the same role has answered.
+    fn catch_up(&mut self, history: &[Answered], deadline: Instant);
     /// Returns a handle that stops the player from another thread.
     fn interrupter(&self) -> Interrupter;
+}
+
+/// News, and the move that answered it.
+pub(crate) struct Answered {
+    pub news: News,
+    pub answer: Option<String>,
 }
 
 /// Follows a match by its messages.
@@ -253,6 +261,19 @@ impl<G: Playable> Participant for Follower<G> {
         };
         self.last_answer.clone_from(&text);
         Played { text, thought, turn: self.turn, chosen_at: Instant::now(), odd }
+    }
+
+    fn catch_up(&mut self, history: &[Answered], deadline: Instant) {
+        for Answered { news, answer } in history {
+            match self.take_in(news, deadline).0 {
+                Step::Nothing => {}
+                Step::Joint(joint) => self.player.watch(Seen::Joint(&joint), deadline),
+                Step::Own(own, percepts) => {
+                    self.player.watch(Seen::Own { own, percepts: &percepts }, deadline);
+                }
+            }
+            self.last_answer.clone_from(answer);
+        }
     }
 
     fn interrupter(&self) -> Interrupter {

@@ -13,8 +13,8 @@ use ludex_player::{Interrupter, Player, PlayerConfig, PlayerSpec, Thought};
 use ludex_protocol::{News, Reply, Term};
 
 use crate::event::{Event, Observer, notify};
-use crate::loading::{Permit, load_in_time};
-use crate::participant::{Follower, Participant, Played};
+use crate::loading::{Later, Permit, load_in_time};
+use crate::participant::{Answered, Follower, Participant, Played};
 use crate::responder::Responder;
 
 /// The data of a `start` message.
@@ -96,6 +96,8 @@ enum Command {
 const RESERVE_PART: u32 = 4;
 /// A match ends without a message for this long plus twice its longest clock.
 const SILENCE: Duration = Duration::from_secs(60);
+/// A circuit that takes over has one part in this many of a clock to prepare.
+const TAKE_OVER_PART: u32 = 4;
 /// Shortest time for loading and preparing, even if the start clock is shorter.
 const MIN_START: Duration = Duration::from_millis(500);
 /// Loading and searching may recurse once per level of nesting or per step.
@@ -204,38 +206,36 @@ impl Host {
         let start_clock = self.order.start_clock.max(MIN_START);
         let deadline = arrived + start_clock;
         let (memory, stopped) = (self.config.load_memory, &self.shared.is_stopped);
-        let loaded = load_in_time(&self.order.rules, start_clock, memory, permit, stopped)?;
+        let (loaded, mut later) =
+            load_in_time(&self.order.rules, start_clock, memory, permit, stopped)?;
         let mut participant = self.seat(&loaded)?;
         let event_time = arrived.elapsed();
-        lock(&self.shared.progress).engine = Some(loaded.engine.name());
-        {
-            let mut slot = lock(&self.shared.interrupter);
-            let interrupter = participant.interrupter();
-            if stopped.load(Ordering::SeqCst) {
-                interrupter.interrupt();
-            }
-            *slot = Some(interrupter);
-        }
+        self.introduce(&*participant, &loaded);
         let begin = AssertUnwindSafe(|| participant.start(deadline));
         let prepared = catch_unwind(begin);
         ready.respond(&Reply::Ready);
-        self.notify(|match_id| Event::Loaded {
-            match_id,
-            role: self.order.role.clone(),
-            engine: loaded.engine.name(),
-            fallback: loaded.fallback.clone(),
-            time: event_time,
-        });
+        self.notify_loaded(&loaded, event_time);
         if prepared.is_err() {
             self.notify(|match_id| Event::Odd { match_id, what: "preparing panicked".into() });
         }
+        let mut history = Vec::new();
         let silence = SILENCE + 2 * self.order.start_clock.max(self.order.play_clock);
         loop {
             match self.inbox.recv_timeout(silence) {
                 Ok(Command::Play) => {
                     let ask = lock(&self.shared.waiting).ask.take();
                     if let Some(ask) = ask {
-                        self.answer(&mut *participant, &ask);
+                        if let Some((taken_over, loaded)) =
+                            self.take_over(&mut later, &history, ask.deadline)
+                        {
+                            participant.interrupter().interrupt();
+                            participant = taken_over;
+                            self.notify_loaded(&loaded, arrived.elapsed());
+                        }
+                        let answer = self.answer(&mut *participant, &ask);
+                        if later.is_some() {
+                            history.push(Answered { news: ask.news, answer });
+                        }
                     }
                 }
                 Ok(Command::End(how)) => return Ok(how),
@@ -245,9 +245,57 @@ impl Host {
         }
     }
 
+    /// Tells the others how to stop the player, and what it plays on.
+    fn introduce(&self, participant: &dyn Participant, loaded: &LoadedGame) {
+        lock(&self.shared.progress).engine = Some(loaded.engine.name());
+        let mut slot = lock(&self.shared.interrupter);
+        let interrupter = participant.interrupter();
+        if self.shared.is_stopped.load(Ordering::SeqCst) {
+            interrupter.interrupt();
+        }
+        *slot = Some(interrupter);
+    }
+
+    fn notify_loaded(&self, loaded: &LoadedGame, time: Duration) {
+        self.notify(|match_id| Event::Loaded {
+            match_id,
+            role: self.order.role.clone(),
+            engine: loaded.engine.name(),
+            fallback: loaded.fallback.clone(),
+            time,
+        });
+    }
+
+    /// Returns a player on the circuit if that has become ready, after it has followed the match so far. A
+    /// part of the clock of the next move is for that.
+    fn take_over(
+        &self,
+        later: &mut Option<Later>,
+        history: &[Answered],
+        deadline: Instant,
+    ) -> Option<(Box<dyn Participant>, LoadedGame)> {
+        let (found, is_open) = later.as_ref()?.look();
+        if !is_open {
+            *later = None;
+        }
+        let loaded = found?;
+        let follow = || {
+            let mut participant = self.seat(&loaded).ok()?;
+            let left = deadline.saturating_duration_since(Instant::now());
+            let until = Instant::now() + left / TAKE_OVER_PART;
+            participant.start(until);
+            participant.catch_up(history, until);
+            Some(participant)
+        };
+        // If that fails, the reasoner plays on.
+        let participant = catch_unwind(AssertUnwindSafe(follow)).ok().flatten()?;
+        self.introduce(&*participant, &loaded);
+        Some((participant, loaded))
+    }
+
     /// Chooses a move and sends it from this thread, so that no other thread has to wake up between
-    /// the choice and the reply.
-    fn answer(&self, participant: &mut dyn Participant, ask: &Ask) {
+    /// the choice and the reply. Returns the move.
+    fn answer(&self, participant: &mut dyn Participant, ask: &Ask) -> Option<String> {
         let Played { text, thought, turn, chosen_at, odd } =
             participant.play(&ask.news, ask.deadline);
         let reply = text.as_deref().and_then(Term::read).map_or(Reply::Nil, Reply::Move);
@@ -256,6 +304,7 @@ impl Host {
         if let Some(what) = odd {
             self.notify(|match_id| Event::Odd { match_id, what });
         }
+        let answer = text.clone();
         let text = text.unwrap_or_else(|| reply.to_string());
         {
             let mut progress = lock(&self.shared.progress);
@@ -264,6 +313,7 @@ impl Host {
         }
         let thought = Box::new(thought);
         self.notify(|match_id| Event::Moved { match_id, turn, text, thought, sent_after });
+        answer
     }
 
     fn seat(&self, loaded: &LoadedGame) -> Result<Box<dyn Participant>, String> {

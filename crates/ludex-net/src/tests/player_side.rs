@@ -314,6 +314,37 @@ fn a_panicking_search_is_reported_and_replaced() {
 }
 
 #[test]
+fn the_circuit_takes_over_in_a_match() {
+    let player = player_with("uct", 1, Some(50));
+    let latch = &player.endpoint.loaders.latch;
+    latch.hold(true);
+    let start = format!("( START m x {} 1 5)", wire_rules(ROW));
+    assert_eq!(player.post(&start), "ready");
+    let engines = || -> Vec<&'static str> {
+        let events = player.events.lock().expect("nobody panics");
+        let engine = |event: &Event| match event {
+            Event::Loaded { engine, .. } => Some(*engine),
+            _ => None,
+        };
+        events.iter().filter_map(engine).collect()
+    };
+    assert_eq!(engines(), ["reasoner"]);
+    assert!(player.post("( PLAY m NIL )").starts_with("( mark "));
+    assert_eq!(engines(), ["reasoner"], "the circuit is held back");
+
+    // Both loads have handed over before the next move is asked for.
+    latch.hold(false);
+    latch.wait_for(2);
+    assert_eq!(player.post("( PLAY m (( mark 1 ) noop ) )"), "noop");
+    assert_eq!(engines(), ["reasoner", "circuit"]);
+    // Only a player that has followed the match knows that one cell is left.
+    assert_eq!(player.post("( PLAY m (noop ( mark 2 ) ) )"), "( mark 3 )");
+    player.check("( STOP m (( mark 3 ) noop ) )", "done");
+    player.check("( INFO )", AVAILABLE);
+    assert_eq!(engines(), ["reasoner", "circuit"], "it takes over once");
+}
+
+#[test]
 fn rules_that_cannot_be_played_are_refused_and_forgotten() {
     let player = player();
     let wrong = [

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hash};
 
 use hashbrown::HashTable;
 use ludex_base::{Goal, Limits, MoveId, RoleId, StopReason};
-use ludex_game::{Cursor, Game, JointMoves, StateOf, count_joint_moves};
+use ludex_game::{Children, Cursor, Expanded, Game, JointMoves, StateOf};
 use rustc_hash::FxBuildHasher;
 
 use crate::problem::Problem;
@@ -12,9 +12,7 @@ use crate::problem::Problem;
 /// The number of a state in a graph. The first state has the number 0.
 pub(crate) type StateNumber = u32;
 
-/// States with more joint moves are not expanded.
-const MAX_JOINT_MOVES: u64 = 1_000_000;
-/// The limits are checked after this many expansions, and also after this many joint moves.
+/// The limits are checked after this many expansions.
 const N_UNCHECKED: usize = 64;
 /// About the bytes of a state of an engine that does not number its fluents.
 const UNKNOWN_STATE_BYTES: usize = 400;
@@ -95,20 +93,27 @@ impl<S: Clone + Eq + Hash> Graph<S> {
             n_expanded: 0,
             stopped: None,
         };
-        let mut cursor = game.cursor();
-        cursor.set_state(start);
+        let cursor = game.cursor();
         let bytes_of_state = cursor.fluents().map_or(UNKNOWN_STATE_BYTES, |fluents| {
             // The allocator keeps some bytes of its own for each state.
             std::mem::size_of::<S>() + 16 + 8 * fluents.words().len()
         });
         graph.number(start);
+        let mut expander = game.expander();
+        let mut children = Children::new(n_roles);
         while graph.stopped.is_none() && graph.n_expanded < graph.states.len() {
-            if graph.n_expanded.is_multiple_of(N_UNCHECKED) {
-                let stopped = limits.stop_reason(graph.bytes(bytes_of_state));
-                graph.stopped = stop(&graph).or(stopped);
-            }
-            if graph.stopped.is_none() {
-                graph.stopped = graph.expand(&mut cursor, limits).err();
+            let first = graph.n_expanded;
+            let open = &graph.states[first..graph.states.len().min(first + expander.n_at_once())];
+            graph.stopped = expander.expand(open, &limits.deadline, &mut children).err();
+            for idx in 0..children.n_parents() {
+                if graph.stopped.is_none() && graph.n_expanded.is_multiple_of(N_UNCHECKED) {
+                    let stopped = limits.stop_reason(graph.bytes(bytes_of_state));
+                    graph.stopped = stop(&graph).or(stopped);
+                }
+                if graph.stopped.is_some() {
+                    break;
+                }
+                graph.stopped = graph.add(idx, &children).err();
             }
         }
         if graph.stopped.is_none() {
@@ -117,76 +122,45 @@ impl<S: Clone + Eq + Hash> Graph<S> {
         graph
     }
 
-    /// Expands the next state.
-    fn expand<C: Cursor<State = S>>(
-        &mut self,
-        cursor: &mut C,
-        limits: &Limits,
-    ) -> Result<(), StopReason> {
-        let number = self.n_expanded;
-        let state = self.states[number].clone();
-        cursor.set_state(&state);
-        let node = if cursor.is_terminal() {
-            let goals = u32::try_from(self.goals.len()).map_err(|_| StopReason::Memory)?;
-            let roles = (0..self.n_roles).map(RoleId::new);
-            self.goals.extend(roles.map(|role| cursor.goal(role)));
-            Node::Terminal { goals }
-        } else {
-            self.expand_joint_moves(cursor, &state, limits)?
+    /// Adds what was found about the next state.
+    fn add(&mut self, idx: usize, children: &Children<S>) -> Result<(), StopReason> {
+        let node = match children.of(idx) {
+            Expanded::Terminal(goals) => {
+                let place = u32::try_from(self.goals.len()).map_err(|_| StopReason::Memory)?;
+                self.goals.extend_from_slice(goals);
+                Node::Terminal { goals: place }
+            }
+            // A role without a move leaves the rules without a meaning.
+            Expanded::Inner([]) => return Err(StopReason::Fault),
+            Expanded::Inner(successors) => self.add_successors(idx, children, successors)?,
         };
-        if cursor.has_fault() {
-            return Err(StopReason::Fault);
-        }
-        self.nodes[number] = node;
+        self.nodes[self.n_expanded] = node;
         self.n_expanded += 1;
         Ok(())
     }
 
-    fn expand_joint_moves<C: Cursor<State = S>>(
+    fn add_successors(
         &mut self,
-        cursor: &mut C,
-        state: &S,
-        limits: &Limits,
+        idx: usize,
+        children: &Children<S>,
+        successors: &[S],
     ) -> Result<Node, StopReason> {
-        match count_joint_moves(cursor, self.n_roles) {
-            // A role without a move leaves the rules without a meaning.
-            Some(0) => return Err(StopReason::Fault),
-            Some(n_joints) if n_joints <= MAX_JOINT_MOVES => {}
-            _ => return Err(StopReason::Count),
-        }
         let first = self.successors.len();
-        let mut joints = JointMoves::of(cursor, self.n_roles);
-        let sizes: Vec<u32> = joints.sizes().map(|size| size as u32).collect();
-        while let Some(joint) = joints.next_joint() {
-            if self.successors.len() > first {
-                cursor.set_state(state);
-            }
-            cursor.play(joint);
-            let n_played = self.successors.len() - first + 1;
-            let stopped = if cursor.has_fault() {
-                Some(StopReason::Fault)
-            } else if n_played.is_multiple_of(N_UNCHECKED) {
-                limits.deadline.stop_reason()
-            } else {
-                None
-            };
-            if let Some(stopped) = stopped {
-                self.successors.truncate(first);
-                return Err(stopped);
-            }
-            let Some(successor) = self.number(cursor.state()) else {
+        for successor in successors {
+            let Some(number) = self.number(successor) else {
                 self.successors.truncate(first);
                 return Err(StopReason::Memory);
             };
-            self.successors.push(successor);
+            self.successors.push(number);
         }
-        let n = (self.successors.len() - first) as u32;
+        let n = successors.len() as u32;
         let first = first as u64;
-        let mut choosers = (0..self.n_roles).filter(|&role| sizes[role] > 1);
+        let n_moves = |role| children.legal_moves(idx, RoleId::new(role)).len() as u32;
+        let mut choosers = (0..self.n_roles).filter(|&role| n_moves(role) > 1);
         match (choosers.next(), choosers.next()) {
             (Some(_), Some(_)) => {
                 let place = u32::try_from(self.sizes.len()).map_err(|_| StopReason::Memory)?;
-                self.sizes.extend(sizes);
+                self.sizes.extend((0..self.n_roles).map(n_moves));
                 Ok(Node::Joint { first, n, sizes: place })
             }
             (only, _) => {
