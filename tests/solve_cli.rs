@@ -80,7 +80,8 @@ fn every_method_of_the_help_text_can_be_asked_for() {
 
 #[test]
 fn methods_are_used_in_the_order_given() {
-    let report = json(&solve(WALK, &["--json", "--method", "dijkstra,breadth", "--threads", "1"]), 0);
+    let report =
+        json(&solve(WALK, &["--json", "--method", "dijkstra,breadth", "--threads", "1"]), 0);
     assert_eq!(report["method"], "dijkstra");
     assert_eq!(report["line"].as_array().map(Vec::len), Some(2));
 }
