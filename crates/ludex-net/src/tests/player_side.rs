@@ -363,9 +363,16 @@ fn rules_that_cannot_be_played_are_refused_and_forgotten() {
     let huge = "(p (f (g a b) (h c d)) 1 2 3) ".repeat(40_000);
     assert_eq!(player.start("huge", "left", &huge), "busy");
     player.check("( INFO )", AVAILABLE);
-    let events = player.events.lock().expect("nobody panics");
-    let n_refused = events.iter().filter(|event| matches!(event, Event::NotLoaded { .. })).count();
-    assert_eq!(n_refused, wrong.len() + 2, "{events:?}");
+    // The reply does not wait for the account of the refusal.
+    let n_refused = || {
+        let events = player.events.lock().expect("nobody panics");
+        events.iter().filter(|event| matches!(event, Event::NotLoaded { .. })).count()
+    };
+    let patience = Instant::now() + Duration::from_secs(60);
+    while n_refused() < wrong.len() + 2 && Instant::now() < patience {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(n_refused(), wrong.len() + 2);
 }
 
 #[test]
